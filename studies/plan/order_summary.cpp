@@ -30,7 +30,7 @@ std::vector<CellCount> count_cells(const Schedule& schedule, const std::vector<O
 }
 
 // Walks a row and keeps the moments at which most is held.
-class Walk {
+class HeldWalk {
  public:
   std::vector<HeldMoment> run(const Schedule& schedule, const std::vector<Op>& row) {
     for (const Op& op : row) {
@@ -106,7 +106,7 @@ OrderSummary summarise(const Schedule& schedule, bool may_split) {
     DeviceSummary& device = at(summary.by_device, d);
     const std::vector<Op>& row = at(schedule.rows, d);
     device.cells = count_cells(schedule, row);
-    if (moments) device.moments = Walk().run(schedule, row);
+    if (moments) device.moments = HeldWalk().run(schedule, row);
     for (const CellCount& cell : device.cells) summary.has_pairs = summary.has_pairs || cell.paired;
   }
   for (int replica = 0; replica < summary.replicas; ++replica) {

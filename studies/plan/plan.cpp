@@ -120,9 +120,9 @@ bool can_run(const PlanChoice& choice, std::string_view framework) {
   return choice.zero < 2 || choice.pipeline == 1;
 }
 
-class Planner {
+class PlanMaker {
  public:
-  Planner(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress) : flags_(flags), progress_(progress) {
+  PlanMaker(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress) : flags_(flags), progress_(progress) {
     plan_.job = job;
   }
 
@@ -341,26 +341,26 @@ FlagRows flag_rows(PlanFlags& flags) {
       {.name = "--gap",
        .group = kGroup,
        .type = "PERCENT",
-       .help = "end when nothing can be better by more",
+       .help = "end when no more is to be gained",
        .default_text = "1%",
        .target = &flags.gap},
       {.name = "--budget",
        .group = kGroup,
        .unit = FlagUnit::kSeconds,
-       .help = "time after which the best so far is printed",
+       .help = "time for the search",
        .default_text = "none",
        .target = &flags.budget},
       {.name = "--threads",
        .group = kGroup,
        .type = "N",
-       .help = "threads; the answer does not depend on it",
+       .help = "threads, same answer",
        .default_text = "the cores",
        .target = &flags.threads},
   };
 }
 
 Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress) {
-  return Planner(job, flags, progress).run();
+  return PlanMaker(job, flags, progress).run();
 }
 
 std::optional<double> cost_of(const Plan& plan, const PlannedRun& run) {

@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SearchClock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8;         // simulated together; independent of the number of threads
 constexpr std::size_t kRefineBatch = 32;  // bounded closer together
@@ -24,7 +24,7 @@ class SearchRun {
  public:
   SearchRun(PlanEvaluations& state, const SearchOptions& options, Progress& progress,
             const std::function<bool(const PlanChoice&)>& keep)
-      : state_(state), options_(options), progress_(progress), keep_(keep), begin_(Clock::now()) {}
+      : state_(state), options_(options), progress_(progress), keep_(keep), begin_(SearchClock::now()) {}
 
   SearchResult run() {
     state_.evaluate_bases(options_.threads, progress_);
@@ -225,7 +225,7 @@ class SearchRun {
 
   bool out_of_time() {
     if (!options_.budget) return false;
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    const double seconds = std::chrono::duration<double>(SearchClock::now() - begin_).count();
     result_.interrupted = seconds > *options_.budget;
     return result_.interrupted;
   }
@@ -238,7 +238,7 @@ class SearchRun {
   const SearchOptions& options_;
   Progress& progress_;
   const std::function<bool(const PlanChoice&)>& keep_;
-  Clock::time_point begin_;
+  SearchClock::time_point begin_;
   std::vector<std::size_t> order_;  // bases by their bound
   std::size_t next_ = 0;
   std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated

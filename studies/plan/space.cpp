@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
-constexpr int kMostChunks = 8;
+constexpr int kMostStagesPerDevice = 8;
 
 // "tp": {"4", "8"} as numbers; nothing where the key is open.
 std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& request, const std::string& key) {
@@ -131,7 +131,7 @@ class SpaceMaker {
       const bool named = asked && std::find(asked->begin(), asked->end(), entry.name) != asked->end();
       if (asked ? !named : !is_usual(entry)) continue;
       if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
-      const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostChunks;
+      const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostStagesPerDevice;
       for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
         if (is_allowed(chunks_, chunks)) space_.variants.push_back({entry.name, chunks});
       }
@@ -231,7 +231,7 @@ class SpaceMaker {
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
-                    std::to_string(kMostChunks) + "): synchronous, planned without times, whole sequences");
+                    std::to_string(kMostStagesPerDevice) + "): synchronous, planned without times, whole sequences");
     }
     all.emplace_back("ranks are placed nearest first in the order tp, cp, dp, pp, unless --rank-order says otherwise");
     if (request_.job.partition.empty()) all.emplace_back("the cut of the layers balances time");

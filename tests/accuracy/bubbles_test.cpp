@@ -144,7 +144,9 @@ TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of
     const double p = run["devices"];
     const double m = run["microbatches"];
     const double v = run["schedule"] == "interleaved" ? 2 : 1;
-    CHECK(std::abs(run["ideal_bubble_ratio"].get<double>() - (p - 1) / (m * v + p - 1)) < 1e-9);
+    const bool flush_of_1f1b =
+        run["schedule"] == "1f1b" || run["schedule"] == "interleaved" || run["schedule"] == "gpipe";
+    if (flush_of_1f1b) CHECK(std::abs(run["ideal_bubble_ratio"].get<double>() - (p - 1) / (m * v + p - 1)) < 1e-9);
     std::string name = id;
     std::string replica = "0";
     if (id.starts_with("straggler")) {

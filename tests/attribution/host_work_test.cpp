@@ -119,7 +119,7 @@ TEST_CASE("what lies outside of the step's time is the profiler's own, and left 
   CHECK(attributed({step.ranges}).profile.measurement.value().kernel_time == time);
 }
 
-TEST_CASE("a node without a product is the input's gradient; a transposed weight is the weight's") {
+TEST_CASE("a node without a product is the input's gradient, and a transposed weight is the weight's") {
   std::vector<HostRange> ranges = {
       range_of("debubble.step:0", 0, 1000),
       range_of("debubble.layer:a", 0, 100),

@@ -49,7 +49,7 @@ TEST_CASE("optimal with little memory is shorter than zb-auto, and proven") {
   for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 3);
 }
 
-TEST_CASE("optimal: one budget, one order; without any it is the best row's") {
+TEST_CASE("optimal: one budget, one order, and without any it is the best row's") {
   const Folder folder;
   const std::vector<std::string> limited{"-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=6"};
   const auto with = [&](const char* budget) {

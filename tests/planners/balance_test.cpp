@@ -38,7 +38,7 @@ TEST_CASE("even: the rest goes to the first stages") {
         "  = help: use fewer devices, or a finer profile\n");
 }
 
-TEST_CASE("megatron: equal blocks; embedding and loss count where that makes them divide") {
+TEST_CASE("megatron: equal blocks, and embedding and loss count where that makes them divide") {
   CHECK(sizes_of("megatron", blocks(96, 8, true)) == Sizes{13, 12, 12, 12, 12, 12, 12, 13});
   CHECK(sizes_of("megatron", blocks(16, 4, false)) == Sizes{4, 4, 4, 4});
   const PlannerJob both = blocks(14, 4, true);
@@ -71,7 +71,7 @@ double lightest_heaviest(const PlannerJob& job, int stages) {
   return best;
 }
 
-TEST_CASE("deepspeed mended finds the lightest heaviest stage; as published it may not") {
+TEST_CASE("deepspeed mended finds the lightest heaviest stage, and as published it may not") {
   Draws draws(5);
   int worse = 0;
   for (int run = 0; run < 400; ++run) {

@@ -104,7 +104,7 @@ double by_force(const PlannerJob& job, int stages, bool asynchronous) {
   return best;
 }
 
-TEST_CASE("DawnPiper's all cuts equal brute force; its interval is never better and seldom worse") {
+TEST_CASE("DawnPiper's all cuts equal brute force, and its interval is never better and seldom worse") {
   Draws draws(23);
   int asynchronous_cases = 0, lost = 0, synchronous_lost = 0, nothing = 0;
   for (int run = 0; run < 600; ++run) {

@@ -35,7 +35,7 @@ double least_by_force(int layers, int stages, const Weight& weight) {
   return best;
 }
 
-TEST_CASE("accept without an error is right; with one it regrets, and says how much") {
+TEST_CASE("accept without an error is right, and with one it regrets, and says how much") {
   Draws draws(37);
   int regretted = 0;
   for (int run = 0; run < 300; ++run) {

@@ -101,7 +101,9 @@ TEST_CASE("a row's words are the only values of its flag") {
   for (const CommandEntry& entry : command_catalog()) {
     const std::unique_ptr<Command> command = entry.make();
     for (const Flag& flag : command->flags()) {
-      if (flag.words.empty()) continue;
+      // A sweep's flags hold lists of values, each checked as the flag of a run (tests/sweep).
+      const bool holds_list = std::holds_alternative<std::vector<std::string>*>(flag.target);
+      if (flag.words.empty() || holds_list) continue;
       CAPTURE(entry.name);
       CAPTURE(flag.name);
       std::size_t index = 0;

@@ -107,7 +107,7 @@ FlagRows device_rows(ProfileFlags& flags) {
   return {{.name = "--device",
            .group = "Device",
            .type = "D|cpu",
-           .help = "index of the GPU, or cpu: of a PyTorch script",
+           .help = "GPU's index, or cpu for a script",
            .default_text = "0",
            .preset = "0",
            .target = &flags.device}};

@@ -221,6 +221,8 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
       for (const BubbleLevel level : levels) fields.push_back(bubble_errors(run, level));
       table.add_row(std::move(fields));
     }
+    constexpr std::size_t kIdeal = 1;
+    if (table.natural_width() + 2 > width) table.remove_column(kIdeal);  // it follows from p, m and v
     text += table.text(width, 2);
     const std::vector<JudgedRun> own = runs_of(runs, source);
     add_summaries("", own);

@@ -27,7 +27,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
       CommandEntry{"plan", "the best way to run a model on so many GPUs, and how sure it is",
                    "debubble plan --model llama3-70b --gpus 64\n"
-                   "  debubble plan --model gpt-13b --hardware a100-80 --gpus 32 --fix tp=8 --runs-in megatron",
+                   "  debubble plan --model gpt-13b --gpus 32 --fix tp=8 --runs-in megatron",
                    make_plan_command},
       CommandEntry{"sweep", "every combination of the flags' values, as rows",
                    "debubble sweep --schedule 1f1b,zb-h1 -p 4,8 -m 8:64:*2\n"

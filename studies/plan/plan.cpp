@@ -106,6 +106,13 @@ void refuse_decided(const ScenarioFlags& job) {
     throw InputError(Diagnostic{"C087", job.params.empty() ? "--transform" : "--param",
                                 "a plan compares schedules as they are", "leave it out"});
   }
+  ScenarioFlags copy = job;
+  for (const Flag& flag : flag_rows(copy.variation)) {
+    if (!is_given(flag)) continue;
+    throw InputError(Diagnostic{"C087", std::string(flag.name),
+                                "the bounds of a plan hold for ops that all take what they cost",
+                                "leave it out here, and give it to debubble whatif with the plan's own command"});
+  }
   if (job.transformer.model.empty() && job.profile.empty()) {
     throw InputError(Diagnostic{"C004", "--model", "nothing says what is to be trained",
                                 "add --model llama3-70b (`debubble list models`), or --profile FILE"});

@@ -118,6 +118,14 @@ TEST_CASE("where nothing fits, the answer names what is short and on how many GP
   CHECK(contains(outcome.out, "fits       on "));
 }
 
+TEST_CASE("where nothing is legal, the answer says why") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"plan", "--model", "gpt2-small", "--gpus", "16", "--topology", "dgx-h100:1",
+                                      "--global-batch", "16", "--width", "200"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "best       there is none: nothing in the space is a legal run\n           B0"));
+}
+
 TEST_CASE("a budget ends the search, and the answer says what is left") {
   const Folder folder;
   const Outcome outcome = folder.run(small_with({"--budget", "0s"}));
@@ -134,6 +142,8 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   };
   refused({"-m", "8"}, "C087");
   refused({"--param", "group=2"}, "C087");
+  refused({"--slow", "device=1:0.5"}, "C087");
+  refused({"--jitter", "lognormal:0.1"}, "C087");
   refused({"--fix", "tp"}, "C006");
   refused({"--fix", "tp=2", "--tp", "4"}, "C007");
   refused({"--fix", "tpp=2"}, "C002");

@@ -95,7 +95,11 @@ class PlanText {
 
   void add_failure() {
     if (plan_.search.interrupted) return item("best", "none was found in the time that --budget gave");
-    if (!plan_.search.nearest) return item("best", "there is none: nothing in the space is a legal run");
+    if (!plan_.search.nearest) {
+      item("best", "there is none: nothing in the space is a legal run");
+      for (const auto& [code, message] : plan_.search.illegal_messages) item("", code + ": " + message);
+      return;
+    }
     const NearMiss& near = *plan_.search.nearest;
     item("best", "none fits the memory");
     item("nearest", fmt::format("{}: lacks {} per GPU{}", to_string(near.choice), format_size(near.missing),
@@ -156,7 +160,7 @@ class PlanText {
       text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", one.what, one.amount, to_string(one.source));
     }
     if (plan_.best) text += "; the rest is printed by the command under next";
-    item("assumed", printable(text));
+    if (!text.empty()) item("assumed", printable(text));
   }
 
   void add_paste() {

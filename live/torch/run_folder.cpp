@@ -25,7 +25,8 @@ RunFolder::RunFolder() {
   std::error_code error;
   std::filesystem::path parent = std::filesystem::temp_directory_path(error);
   if (error) parent = "/tmp";
-  std::string name = (parent / "debubble-torch-XXXXXX").string();
+  const std::string wildcard(6, 'X');  // mkdtemp puts letters of its own there
+  std::string name = (parent / ("debubble-torch-" + wildcard)).string();
   if (::mkdtemp(name.data()) == nullptr) refuse_run_folder(parent.string());
   path_ = name;
 }

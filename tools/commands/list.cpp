@@ -22,6 +22,7 @@
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/param_facts.hpp"
 #include "tools/views/planner_facts.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"
@@ -69,11 +70,6 @@ std::vector<ListItem> models() {
 }
 
 Json schedule_entry_json(const ScheduleEntry& entry) {
-  Json params = Json::array();
-  for (const ParamSpec& param : entry.params) {
-    params.push_back(
-        {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
-  }
   return {{"name", entry.name},
           {"summary", entry.summary},
           {"citation", entry.citation},
@@ -81,7 +77,7 @@ Json schedule_entry_json(const ScheduleEntry& entry) {
           {"needs", entry.needs},
           {"splits_backward", entry.splits_backward},
           {"default_chunks", entry.default_chunks},
-          {"params", params},
+          {"params", params_json(entry.params)},
           {"family", to_string(entry.family)},
           {"certainty", to_string(entry.certainty)},
           {"certainty_note", entry.certainty_note},

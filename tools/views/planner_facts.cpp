@@ -8,6 +8,7 @@
 #include "formats/json/json.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/param_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -48,7 +49,7 @@ PlannerFacts facts_of(const PlannerEntry& entry) {
                      {"published", entry.published},
                      {"faults", entry.faults.empty() ? "none known" : entry.faults}};
   for (const ParamSpec& param : entry.params) {
-    facts.emplace_back(":" + param.name, param.values + " (default " + param.default_value + "): " + param.help);
+    facts.emplace_back(":" + param.name, param_words(param));
   }
   facts.emplace_back("certainty", std::string(to_string(entry.certainty)) + ": " + entry.certainty_note);
   facts.emplace_back("source", entry.citation);
@@ -102,11 +103,6 @@ std::string planner_page() {
 std::string planners_json() {
   Json list = Json::array();
   for (const PlannerEntry& entry : planner_catalog()) {
-    Json params = Json::array();
-    for (const ParamSpec& param : entry.params) {
-      params.push_back(
-          {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
-    }
     list.push_back({{"name", entry.name},
                     {"summary", entry.summary},
                     {"objective", entry.objective},
@@ -114,7 +110,7 @@ std::string planners_json() {
                     {"assumes", entry.assumes},
                     {"published", entry.published},
                     {"faults", entry.faults.empty() ? Json(nullptr) : Json(entry.faults)},
-                    {"params", params},
+                    {"params", params_json(entry.params)},
                     {"certainty", to_string(entry.certainty)},
                     {"certainty_note", entry.certainty_note},
                     {"advice", entry.advice},

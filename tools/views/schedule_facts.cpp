@@ -1,6 +1,7 @@
 #include "tools/views/schedule_facts.hpp"
 
 #include "tools/views/ansi.hpp"
+#include "tools/views/param_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -22,8 +23,7 @@ std::vector<std::pair<std::string, std::string>> schedule_facts(const ScheduleEn
   facts.emplace_back("needs", entry.needs.empty() ? "nothing but one copy of the weights" : entry.needs);
   facts.emplace_back("legal", entry.constraints);
   for (const ParamSpec& param : entry.params) {
-    facts.emplace_back("--param",
-                       param.name + "=" + param.values + " (default " + param.default_value + "): " + param.help);
+    facts.emplace_back("--param", param.name + "=" + param_words(param));
   }
   if (entry.uses_costs) facts.emplace_back("order", "follows from the times, sizes and links it is given");
   if (!entry.makespan.text.empty()) facts.emplace_back("makespan", entry.makespan.text);

@@ -3,6 +3,7 @@
 #include "formats/json/json.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/param_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -13,7 +14,7 @@ std::string transform_text(const TransformEntry& entry, const ViewStyle& style) 
   table.add_row({"use", entry.advice});
   table.add_row({"legal", entry.constraints});
   for (const ParamSpec& param : entry.params) {
-    table.add_row({":" + param.name, param.values + " (default " + param.default_value + "): " + param.help});
+    table.add_row({":" + param.name, param_words(param)});
   }
   if (entry.uses_costs) table.add_row({"order", "may follow from the times, sizes and links it is given"});
   table.add_row({"certainty", std::string(to_string(entry.certainty)) + ": " + entry.certainty_note});
@@ -33,16 +34,11 @@ std::string transforms_text(const ViewStyle& style) {
 std::string transforms_json() {
   Json list = Json::array();
   for (const TransformEntry& entry : transform_catalog()) {
-    Json params = Json::array();
-    for (const ParamSpec& param : entry.params) {
-      params.push_back(
-          {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
-    }
     list.push_back({{"name", entry.name},
                     {"summary", entry.summary},
                     {"citation", entry.citation},
                     {"constraints", entry.constraints},
-                    {"params", params},
+                    {"params", params_json(entry.params)},
                     {"certainty", to_string(entry.certainty)},
                     {"certainty_note", entry.certainty_note},
                     {"advice", entry.advice},

@@ -16,6 +16,8 @@ import time
 
 import torch
 
+from debubble_hooks import patches
+
 _STEP = "debubble.step:"
 MOST_RANGES = 20_000  # layer executions in one step; a script without optimizer steps would fill the memory
 EVERY = 5
@@ -175,18 +177,11 @@ class CpuRecorder:
     def watch_other_profilers(self, tell):
         """torch.profiler in the script needs the same place, and gets it."""
         self._tell = tell
-        profiler = torch.autograd.profiler
-        for name in ("_prepare_profiler", "_enable_profiler"):
-            original = getattr(profiler, name, None)
-            if original is not None:
-                setattr(profiler, name, self._yielding(original))
+        patches.wrap_profiler_starts(self._yield_to_script)
 
-    def _yielding(self, original):
-        def call(*arguments, **named):
-            if self._profile is not None and not self._ours:
-                self._give_up(_OTHER_PROFILER, for_good=True)
-            return original(*arguments, **named)
-        return call
+    def _yield_to_script(self):
+        if self._profile is not None and not self._ours:
+            self._give_up(_OTHER_PROFILER, for_good=True)
 
     # ---- steps -------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from debubble_hooks import patches
 from debubble_hooks.ranges import cuda_in_use
 
 
@@ -36,18 +37,12 @@ class Operators:
     def watch_other_profilers(self, tell):
         """torch.profiler in the script needs the same place, and gets it."""
         self._tell = tell
-        profiler = torch.autograd.profiler
-        for name in ("_prepare_profiler", "_enable_profiler"):
-            original = getattr(profiler, name, None)
-            if original is not None:
-                setattr(profiler, name, self._yielding(original))
+        patches.wrap_profiler_starts(self._yield_to_script)
 
-    def _yielding(self, original):
-        def call(*arguments, **named):
-            if self._running is not None:
-                self._wanted = False
-                self.stop()
-                self._tell("the script runs torch.profiler itself, which prevents ours: take it out of the "
-                           "script, or import its trace with `debubble import --from kineto`")
-            return original(*arguments, **named)
-        return call
+    def _yield_to_script(self):
+        if self._running is None:
+            return
+        self._wanted = False
+        self.stop()
+        self._tell("the script runs torch.profiler itself, which prevents ours: take it out of the "
+                   "script, or import its trace with `debubble import --from kineto`")

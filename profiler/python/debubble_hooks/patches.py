@@ -170,3 +170,19 @@ def wrap_user_ranges(pushed, popping):
 
     nvtx.range_push, nvtx.range_pop = range_push, range_pop
     return push, pop
+
+
+def wrap_profiler_starts(before):
+    """`before()` runs whenever PyTorch's profiler is about to start: one runs at a time, and the script's comes first."""
+    profiler = torch.autograd.profiler
+    for name in ("_prepare_profiler", "_enable_profiler"):
+        original = getattr(profiler, name, None)
+        if original is not None:
+            setattr(profiler, name, _after(before, original))
+
+
+def _after(before, original):
+    def call(*arguments, **named):
+        before()
+        return original(*arguments, **named)
+    return call

@@ -1,5 +1,6 @@
 #include "studies/planners/from_scenario.hpp"
 
+#include <map>
 #include <string>
 
 #include "scenario/job/links.hpp"
@@ -45,9 +46,11 @@ PlannerJob planner_job(const Scenario& scenario) {
     job.types.front().memory = capacities.front();
   } else if (!capacities.empty()) {
     job.types.clear();
+    std::map<Bytes, int> types;
     for (std::size_t device = 0; device < capacities.size(); ++device) {
-      job.types.push_back({"device " + std::to_string(device), 1, capacities[device], 0});
-      job.devices[device] = static_cast<int>(device);
+      const auto [known, added] = types.try_emplace(capacities[device], static_cast<int>(job.types.size()));
+      if (added) job.types.push_back({"as device " + std::to_string(device), 1, capacities[device], 0});
+      job.devices[device] = known->second;
     }
   }
   return job;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "sim/core/at.hpp"
+#include "sim/core/words.hpp"
 #include "studies/planners/params.hpp"
 
 namespace debubble {
@@ -63,7 +63,11 @@ class PipedreamSolver {
     const int machines = job_.levels.back().members;
     plan.slowest_ns = tables_.back().cell(0, count_ - 1, machines).time;
     if (plan.slowest_ns == kNoTime) {
-      no_plan_fits("pipedream", "no partition fits the memory of " + std::to_string(memory_) + " bytes per device",
+      if (memory_ == 0) {
+        not_for_planner("pipedream", "the graph has no chain of so many stages",
+                        "use fewer devices, or fewer-machines");
+      }
+      no_plan_fits("pipedream", "no partition fits the memory of " + mebibytes(memory_) + " per device",
                    "use devices with more memory, or a smaller microbatch");
     }
     plan.outer = stages_at(job_.levels.size() - 1, 0, count_ - 1, machines);
@@ -226,6 +230,7 @@ PipedreamPlan pipedream_plan(const PlannerJob& job, const PipedreamOptions& opti
     not_for_planner("pipedream", "it plans over levels of a topology, and the job has links between pairs",
                     "give levels: devices per machine, machines");
   }
+  if (options.straight && !options.fewer_machines) require_planner_layers("pipedream", job, job.device_count());
   // Of the innermost levels a table for every first layer.
   constexpr double kMostSteps = 1e10;
   constexpr double kMostCells = 1 << 26;

@@ -13,6 +13,7 @@
 #include "studies/planners/pipedream.hpp"
 #include "tests/planners/jobs.hpp"
 #include "tests/support/places.hpp"
+#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -364,6 +365,29 @@ TEST_CASE("a last stage that keeps its microbatch does not drive PipeDream's pla
   CHECK_THROWS(static_cast<void>(pipedream_plan(job, options)));
   set_levels(job, {{4, 1250000000}}, 14000000000);
   CHECK(pipedream_plan(job, options).outer.size() > 1);
+}
+
+TEST_CASE("PipeDream's planner tells too few layers for a straight pipeline from too little memory") {
+  Draws draws(11);
+  PlannerJob job = random_chain(draws, 3, 4);
+  PipedreamOptions options;
+  options.straight = true;
+  const auto refusal = [&] { return test::problems_of([&] { static_cast<void>(pipedream_plan(job, options)); }); };
+  CHECK(refusal().starts_with("error[Z003]: 4 stages need at least as many layers; the job has 3\n"));
+  // It may leave a device idle.
+  options.fewer_machines = true;
+  CHECK(pipedream_plan(job, options).flat.size() <= 3);
+  options.fewer_machines = false;
+  // Three states of a graph none of which follows another.
+  job = random_chain(draws, 3, 2);
+  job.cuts_before.assign(3, {});
+  CHECK(refusal().starts_with("error[Z003]: the graph has no chain of so many stages\n"));
+  job.cuts_before.clear();
+  job.types.front().memory = 1;
+  CHECK(refusal().starts_with("error[Z002]: no partition fits the memory of 1 bytes per device\n"));
+  for (PlannerLayer& layer : job.layers) layer.parameters = Bytes{1} << 30;
+  job.types.front().memory = Bytes{3} << 20;
+  CHECK(refusal().starts_with("error[Z002]: no partition fits the memory of 3 MiB per device\n"));
 }
 
 }  // namespace

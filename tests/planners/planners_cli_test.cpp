@@ -63,6 +63,21 @@ TEST_CASE("even cuts are worth what simulate says of them") {
   CHECK(all[0]["peak_memory_bytes"] == peak);
 }
 
+TEST_CASE("devices whose memory is listed and equal are one type") {
+  const Folder folder;
+  const auto told = [&](const std::string& memory) {
+    return folder.data({"explain", "planner", "pipeedge", "--profile", published_profile(), "-p", "16", "-m", "16",
+                        "--memory", memory});
+  };
+  std::string listed = "16GiB";
+  for (int device = 1; device < 16; ++device) listed += ",16GiB";
+  CHECK(told(listed) == told("16GiB"));
+  // Two types of eight devices each fit its table, too.
+  std::string mixed = "16GiB,24GiB";
+  for (int pair = 1; pair < 8; ++pair) mixed += ",16GiB,24GiB";
+  CHECK(told(mixed).find("per step of 1F1B") != std::string::npos);
+}
+
 TEST_CASE("planners refuse what they cannot be asked") {
   const Folder folder;
   CHECK(folder.refusal({"explain", "planner", "all"}) == R"(error[Z001]: planners cut layers, and toy times have none
@@ -78,6 +93,12 @@ TEST_CASE("planners refuse what they cannot be asked") {
             .starts_with("error[C012]: 9 is not within 1 and 4"));
   CHECK(folder.refusal({"explain", "planner", "megatron", "--profile", published_profile(), "-p", "7"})
             .starts_with("error[Z003]"));
+  CHECK(folder.refusal({"explain", "planner", "pipedream:straight=yes", "--profile", published_profile(), "-p", "32",
+                        "-m", "16"}) ==
+        R"(error[Z003]: 32 stages need at least as many layers; the job has 24
+  --> --planner pipedream
+  = help: use fewer devices, or a finer profile
+)");
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ class AcceptModel {
     double link = 0;
     if (begin > 0) {
       time += codec(begin);
-      link = 2 * bytes(begin) * options_.ratio / bandwidth(stage) * 1e9;
+      const auto bandwidth = static_cast<double>(card_bandwidth(job_, stage - 1, stage));
+      link = 2 * bytes(begin) * options_.ratio / bandwidth * 1e9;
     }
     if (end < job_.layer_count()) time += codec(end);
     return std::max(time, link);
@@ -48,15 +49,6 @@ class AcceptModel {
   [[nodiscard]] double bytes(int cut) const { return static_cast<double>(at(job_.layers, cut - 1).output); }
   [[nodiscard]] double codec(int cut) const {
     return options_.codec_rate > 0 ? 2 * bytes(cut) / options_.codec_rate * 1e9 : 0;
-  }
-  // From the stage before.
-  [[nodiscard]] double bandwidth(int stage) const {
-    auto least = static_cast<double>(pair_bandwidth(job_, stage - 1, stage));
-    for (const int device : {stage - 1, stage}) {
-      const std::int64_t card = at(job_.types, at(job_.devices, device)).bandwidth;
-      if (card > 0) least = std::min(least, static_cast<double>(card));
-    }
-    return least;
   }
 
   const PlannerJob& job_;

@@ -176,7 +176,7 @@ SbpPlan best_descent(const SbpModel& model, std::size_t products, int restarts, 
     const double volume = volume_of(model, all);
     if (volume < uniform.volume) uniform = {volume, std::move(all)};
   }
-  keep(descend(model, uniform.signatures));
+  if (restarts == 0) keep(descend(model, uniform.signatures));  // the others have begun there, too
   for (int restart = 0; restart < restarts; ++restart) {
     SbpSignatures drawn;
     for (std::size_t product = 0; product < products; ++product) {

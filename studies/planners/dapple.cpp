@@ -7,6 +7,7 @@
 
 #include "sim/core/at.hpp"
 #include "studies/planners/params.hpp"
+#include "studies/planners/stages.hpp"
 
 namespace debubble {
 
@@ -24,10 +25,9 @@ DappleDevices device_range(int begin, int end) {
 class DappleModel {
  public:
   DappleModel(const PlannerJob& job, const DappleOptions& options)
-      : job_(job), options_(options), sums_(job), machine_(machine_size(job)) {
+      : job_(job), options_(options), sums_(job), machine_(machine_size(job)), factor_(slowest_factor(job)) {
     inside_ = static_cast<double>(job.levels.front().bandwidth);
     between_ = static_cast<double>(job.levels.back().bandwidth);
-    for (const int type : job.devices) factor_ = std::max(factor_, at(job.types, type).time_factor);
   }
 
   [[nodiscard]] int layers() const { return job_.layer_count(); }
@@ -92,7 +92,8 @@ class DappleModel {
   const DappleOptions& options_;
   PlannerSums sums_;
   int machine_;
-  double inside_ = 0, between_ = 0, factor_ = 0;
+  double factor_;
+  double inside_ = 0, between_ = 0;
 };
 
 PlannerStage dapple_stage(int begin, int end, DappleDevices devices) {
@@ -122,12 +123,18 @@ DapplePlan straight_plan(const DappleModel& model, int stages) {
   std::vector<std::vector<double>> best(to_index(stages + 1), std::vector<double>(to_index(layers + 1), kNone));
   std::vector<std::vector<int>> from(to_index(stages + 1), std::vector<int>(to_index(layers + 1), 0));
   for (int end = 1; end <= layers; ++end) at(best[1], end) = model.compute(0, end) / group;
+  std::vector<double> transfers(to_index(layers), 0);  // by cut, into the last of the stages so far
   for (int count = 2; count <= stages; ++count) {
+    const DappleDevices before = devices(count - 2);
+    const DappleDevices last = devices(count - 1);
+    // There and back, of the whole batch: the original does not share it among the pipelines.
+    for (int cut = count - 1; cut < layers; ++cut) {
+      at(transfers, cut) = 2 * model.transfer(before, last, model.output(cut));
+    }
     for (int end = count; end <= layers; ++end) {
       for (int cut = count - 1; cut < end; ++cut) {
-        // There and back, of the whole batch: the original does not share it among the pipelines.
-        const double transfer = 2 * model.transfer(devices(count - 2), devices(count - 1), model.output(cut));
-        const double value = std::max({at(at(best, count - 1), cut), transfer, model.compute(cut, end) / group});
+        const double value =
+            std::max({at(at(best, count - 1), cut), at(transfers, cut), model.compute(cut, end) / group});
         if (value >= at(at(best, count), end)) continue;
         at(at(best, count), end) = value;
         at(at(from, count), end) = cut;
@@ -176,7 +183,7 @@ PlannerDecision decide_dapple(const PlannerJob& job, const PlannerRequest& reque
   decision.predicted = best.speedup;
   decision.unit = "times one device";
   decision.choices = {{"family", best.family}};
-  if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
+  note_slowest_device(job, decision);
   return decision;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "sim/core/at.hpp"
@@ -20,9 +21,12 @@ constexpr double kDawnNever = std::numeric_limits<double>::infinity();
 class DawnpiperModel {
  public:
   DawnpiperModel(const PlannerJob& job, int stages, bool asynchronous)
-      : job_(job), sums_(job), stages_(stages), asynchronous_(asynchronous), memory_(least_memory(job)) {
-    for (const int type : job.devices) factor_ = std::max(factor_, at(job.types, type).time_factor);
-  }
+      : job_(job),
+        sums_(job),
+        stages_(stages),
+        asynchronous_(asynchronous),
+        memory_(least_memory(job)),
+        factor_(slowest_factor(job)) {}
 
   [[nodiscard]] double time(int begin, int end) const { return static_cast<double>(sums_.time(begin, end)) * factor_; }
   [[nodiscard]] double memory(int stage, int begin, int end) const {
@@ -77,8 +81,8 @@ class DawnpiperModel {
   int stages_;
   bool asynchronous_;
   Bytes memory_;
-  double factor_ = 0;
-  std::map<std::vector<int>, double> known_;
+  double factor_;
+  std::map<std::tuple<int, int, int>, double> known_;  // by stage, begin, end
 };
 
 class DawnpiperInterval {
@@ -116,7 +120,7 @@ class DawnpiperInterval {
   }
 
   DawnpiperModel& model_;
-  std::map<std::vector<int>, DawnpiperPlan> known_;
+  std::map<std::tuple<int, int, int, int>, DawnpiperPlan> known_;  // by begin, end, first, last
 };
 
 PlannerDecision decide_dawnpiper(const PlannerJob& job, const PlannerRequest& request) {
@@ -146,7 +150,7 @@ PlannerDecision decide_dawnpiper(const PlannerJob& job, const PlannerRequest& re
                                std::to_string(static_cast<std::int64_t>(more)) + " ns per microbatch");
     }
   }
-  if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
+  note_slowest_device(job, decision);
   return decision;
 }
 

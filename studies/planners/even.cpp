@@ -11,12 +11,9 @@ PlannerDecision decide_even(const PlannerJob& job, const PlannerRequest& request
   const int stages = planner_count(request, "stages", job.device_count(), 1, job.device_count());
   require_planner_layers("even", job, stages);
   PlannerDecision decision;
-  const int share = job.layer_count() / stages;
-  const int rest = job.layer_count() % stages;
-  std::vector<int> sizes;
-  for (int stage = 0; stage < stages; ++stage) sizes.push_back(share + (stage < rest ? 1 : 0));
+  const std::vector<int> sizes = even_sizes(job.layer_count(), stages);
   decision.stages = stages_of_sizes(sizes);
-  decision.predicted = share + (rest > 0 ? 1 : 0);
+  decision.predicted = sizes.front();
   decision.unit = "layers on the fullest stage";
   return decision;
 }

@@ -120,6 +120,15 @@ std::int64_t pair_bandwidth(const PlannerJob& job, int one, int other) {
   return slowest;
 }
 
+std::int64_t card_bandwidth(const PlannerJob& job, int one, int other) {
+  std::int64_t least = pair_bandwidth(job, one, other);
+  for (const int device : {one, other}) {
+    const std::int64_t card = at(job.types, at(job.devices, device)).bandwidth;
+    if (card > 0) least = std::min(least, card);
+  }
+  return least;
+}
+
 int machine_size(const PlannerJob& job) {
   return job.levels.size() < 2 ? job.device_count() : job.levels.front().members;
 }
@@ -131,6 +140,12 @@ bool equal_types(const PlannerJob& job) {
     const PlannerDeviceType& first = at(job.types, job.devices.front());
     return at(job.types, type).time_factor == first.time_factor && at(job.types, type).memory == first.memory;
   });
+}
+
+double slowest_factor(const PlannerJob& job) {
+  double factor = 0;
+  for (const int type : job.devices) factor = std::max(factor, at(job.types, type).time_factor);
+  return factor;
 }
 
 Bytes least_memory(const PlannerJob& job) {

@@ -81,12 +81,17 @@ void check_planner_job(const PlannerJob& job);
 // Bytes per second of the slowest link between two different devices, before network cards.
 [[nodiscard]] std::int64_t pair_bandwidth(const PlannerJob& job, int one, int other);
 
+// The same, or the slower of the two devices' network cards where that is less.
+[[nodiscard]] std::int64_t card_bandwidth(const PlannerJob& job, int one, int other);
+
 // The first device of the machine (innermost level) that holds `device`.
 [[nodiscard]] int machine_of(const PlannerJob& job, int device);
 [[nodiscard]] int machine_size(const PlannerJob& job);
 
 // Whether all devices have one time factor and one memory.
 [[nodiscard]] bool equal_types(const PlannerJob& job);
+// Of the device that is: planners that know equal devices only take its times for all.
+[[nodiscard]] double slowest_factor(const PlannerJob& job);
 // Least memory of a device that is limited; 0: none is.
 [[nodiscard]] Bytes least_memory(const PlannerJob& job);
 

@@ -7,6 +7,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/words.hpp"
 #include "studies/planners/params.hpp"
+#include "studies/planners/stages.hpp"
 
 namespace debubble {
 
@@ -42,9 +43,12 @@ class PipedreamTable {
 class PipedreamSolver {
  public:
   PipedreamSolver(const PlannerJob& job, const PipedreamOptions& options)
-      : job_(job), options_(options), sums_(job), memory_(least_memory(job)), count_(job.layer_count()) {
-    // A job's slowest device decides: the original knows equal ones only.
-    for (const int type : job.devices) factor_ = std::max(factor_, at(job.types, type).time_factor);
+      : job_(job),
+        options_(options),
+        sums_(job),
+        memory_(least_memory(job)),
+        count_(job.layer_count()),
+        factor_(slowest_factor(job)) {
     times_.assign(to_index(count_), std::vector<double>(to_index(count_), kNoTime));
     for (int from = 0; from < count_; ++from) {
       for (int to = from; to < count_; ++to) {
@@ -203,7 +207,7 @@ class PipedreamSolver {
   PlannerSums sums_;
   Bytes memory_;
   int count_;
-  double factor_ = 0;
+  double factor_;
   std::vector<std::vector<double>> times_;  // by first and last state, on one component of the level below
   std::vector<PipedreamTable> tables_;
 };
@@ -219,7 +223,7 @@ PlannerDecision decide_pipedream(const PlannerJob& job, const PlannerRequest& re
   decision.stages = plan.flat;
   decision.predicted = plan.slowest_ns;
   decision.unit = "ns per microbatch, slowest stage";
-  if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
+  note_slowest_device(job, decision);
   return decision;
 }
 

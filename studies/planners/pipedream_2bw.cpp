@@ -15,12 +15,6 @@ namespace {
 
 constexpr double kTwoBufferedNever = std::numeric_limits<double>::infinity();
 
-std::vector<int> uniform_sizes(int layers, int depth) {
-  std::vector<int> sizes;
-  for (int stage = 0; stage < depth; ++stage) sizes.push_back(layers / depth + (stage < layers % depth ? 1 : 0));
-  return sizes;
-}
-
 // Depth lies within machines first: pipelines are consecutive devices.
 int two_buffered_device(const TwoBufferedChoice& choice, int pipeline, int stage) {
   return pipeline * choice.depth + stage;
@@ -47,7 +41,7 @@ double slowest_boundary_link(const PlannerJob& job, const TwoBufferedChoice& cho
 
 PlannerDecision decision_of(const PlannerJob& job, const TwoBufferedChoice& best, double time) {
   PlannerDecision decision;
-  decision.stages = stages_of_sizes(uniform_sizes(job.layer_count(), best.depth));
+  decision.stages = stages_of_sizes(even_sizes(job.layer_count(), best.depth));
   for (int stage = 0; stage < best.depth; ++stage) {
     PlannerStage& one = at(decision.stages, stage);
     one.replicas = best.width;
@@ -103,14 +97,13 @@ PlannerDecision decide_two_buffered(const PlannerJob& job, const PlannerRequest&
 
 double two_buffered_time(const PlannerJob& job, const TwoBufferedChoice& choice) {
   const PlannerSums sums(job);
-  double factor = 0;
-  for (const int type : job.devices) factor = std::max(factor, at(job.types, type).time_factor);
+  const double factor = slowest_factor(job);
   const double size = choice.size;
   const auto weights = static_cast<double>(sums.parameters(0, job.layer_count()));
   const auto kept = static_cast<double>(sums.activation(0, job.layer_count())) * size;
   double slowest = 0;
   double input = 0;
-  const std::vector<int> sizes = uniform_sizes(job.layer_count(), choice.depth);
+  const std::vector<int> sizes = even_sizes(job.layer_count(), choice.depth);
   int begin = 0;
   for (int stage = 0; stage < choice.depth; ++stage) {
     const int end = begin + at(sizes, stage);

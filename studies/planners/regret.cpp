@@ -117,12 +117,7 @@ class DecidedPipeline {
     auto slowest = std::numeric_limits<double>::infinity();
     for (const int from : one.devices) {
       for (const int to : other.devices) {
-        if (from == to) continue;
-        slowest = std::min(slowest, static_cast<double>(pair_bandwidth(job_, from, to)));
-        for (const int end : {from, to}) {
-          const std::int64_t card = at(job_.types, at(job_.devices, end)).bandwidth;
-          if (card > 0) slowest = std::min(slowest, static_cast<double>(card));
-        }
+        if (from != to) slowest = std::min(slowest, static_cast<double>(card_bandwidth(job_, from, to)));
       }
     }
     return slowest;

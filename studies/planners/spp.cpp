@@ -87,8 +87,8 @@ class SppSolver {
         sums_(job),
         layers_(job.layer_count()),
         devices_(job.device_count()),
-        stages_(stages) {
-    for (const int type : job.devices) factor_ = std::max(factor_, at(job.types, type).time_factor);
+        stages_(stages),
+        factor_(slowest_factor(job)) {
     cells_.resize(to_index(stages + 1) * to_index(layers_ + 1) * to_index(devices_ + 1) * to_index(devices_ + 1));
     find_slowest_pairs();
   }
@@ -191,7 +191,7 @@ class SppSolver {
   const std::vector<int>& order_;
   PlannerSums sums_;
   int layers_, devices_, stages_;
-  double factor_ = 0;
+  double factor_;
   std::vector<Cell> cells_;
   std::vector<double> slowest_;
 };
@@ -202,7 +202,7 @@ class SppExecution {
  public:
   SppExecution(std::vector<double> forward, std::vector<double> backward, int microbatches)
       : forward_(std::move(forward)), backward_(std::move(backward)), count_(microbatches) {
-    free_at_.assign(forward_.size(), 0);
+    busy_.assign(forward_.size(), 0);
     ready_.assign(forward_.size(), {});
     for (int i = 0; i < count_; ++i) ready_.front().push_back({false, i});
     run_.rows.resize(forward_.size() / 2 + 1);
@@ -245,7 +245,7 @@ class SppExecution {
 
   void finish(const Running& done) {
     const std::size_t last = forward_.size() - 1;
-    busy_at(done.resource) = false;
+    busy_[done.resource] = false;
     if (!done.block.backward) {
       if (done.resource < last) {
         ready_[done.resource + 1].push_back(done.block);
@@ -259,21 +259,19 @@ class SppExecution {
 
   void start_all(double now) {
     for (std::size_t resource = 0; resource < forward_.size(); ++resource) {
-      if (busy_at(resource) || ready_[resource].empty()) continue;
+      if (busy_[resource] || ready_[resource].empty()) continue;
       const auto first = std::min_element(ready_[resource].begin(), ready_[resource].end());
       const Block block = *first;
       ready_[resource].erase(first);
-      busy_at(resource) = true;
+      busy_[resource] = true;
       running_.push_back({now + (block.backward ? backward_ : forward_)[resource], resource, block});
       if (resource % 2 == 0) run_.rows[resource / 2].push_back(block.backward ? ~block.microbatch : block.microbatch);
     }
   }
 
-  char& busy_at(std::size_t resource) { return free_at_[resource]; }
-
   std::vector<double> forward_, backward_;
   int count_;
-  std::vector<char> free_at_;
+  std::vector<char> busy_;  // by resource
   std::vector<std::vector<Block>> ready_;
   std::vector<Running> running_;
   SppRun run_;
@@ -312,7 +310,7 @@ PlannerDecision decide_spp(const PlannerJob& job, const PlannerRequest& request)
     decision.notes.push_back("it tried 1 to " + std::to_string(most) +
                              " stages: more would be too many for its tables");
   }
-  if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
+  note_slowest_device(job, decision);
   return decision;
 }
 
@@ -347,8 +345,7 @@ SppRun spp_execution(const std::vector<double>& forward, const std::vector<doubl
 
 SppRun spp_execution(const PlannerJob& job, const std::vector<PlannerStage>& stages) {
   const PlannerSums sums(job);
-  double factor = 0;
-  for (const int type : job.devices) factor = std::max(factor, at(job.types, type).time_factor);
+  const double factor = slowest_factor(job);
   std::vector<double> forward, backward, channel;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const PlannerStage& stage = stages[s];

@@ -7,6 +7,12 @@
 
 namespace debubble {
 
+std::vector<int> even_sizes(int layers, int stages) {
+  std::vector<int> sizes;
+  for (int stage = 0; stage < stages; ++stage) sizes.push_back(layers / stages + (stage < layers % stages ? 1 : 0));
+  return sizes;
+}
+
 std::vector<PlannerStage> stages_of_sizes(const std::vector<int>& sizes) {
   std::vector<PlannerStage> stages;
   int begin = 0;
@@ -59,6 +65,10 @@ LeastLargest least_largest(int begin, int end, int stages, const RangeWeight& we
 
 double stage_time(const PlannerJob& job, const PlannerSums& sums, int begin, int end, int type) {
   return static_cast<double>(sums.time(begin, end)) * at(job.types, type).time_factor;
+}
+
+void note_slowest_device(const PlannerJob& job, PlannerDecision& decision) {
+  if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
 }
 
 }  // namespace debubble

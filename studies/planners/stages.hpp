@@ -1,4 +1,4 @@
-// Small things that planners share: stages from sizes or cuts, and the two balances that several of them start from.
+// What several planners share: stages from sizes or cuts, the partition with the least largest stage, a stage's time.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,8 @@
 
 namespace debubble {
 
+// Layers per stage, as even as they go: the first stages get one more each. One stage or more.
+[[nodiscard]] std::vector<int> even_sizes(int layers, int stages);
 // One device each: stage s on device s.
 [[nodiscard]] std::vector<PlannerStage> stages_of_sizes(const std::vector<int>& sizes);
 // The same from ascending cuts: {2, 5} of 7 layers are [0,2) [2,5) [5,7).
@@ -25,5 +27,8 @@ struct LeastLargest {
 
 // Times of one microbatch on a type of device, in ns.
 [[nodiscard]] double stage_time(const PlannerJob& job, const PlannerSums& sums, int begin, int end, int type);
+
+// Of a planner that took the slowest device's times for all: says so where devices differ.
+void note_slowest_device(const PlannerJob& job, PlannerDecision& decision);
 
 }  // namespace debubble

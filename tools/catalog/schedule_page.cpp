@@ -4,7 +4,7 @@
 
 #include "schedules/catalog.hpp"
 #include "tools/catalog/schedule_example.hpp"
-#include "tools/views/ansi.hpp"
+#include "tools/views/page_text.hpp"
 #include "tools/views/schedule_facts.hpp"
 
 namespace debubble {
@@ -12,7 +12,6 @@ namespace debubble {
 namespace {
 
 constexpr int kChartWidth = 100;
-constexpr std::size_t kTextWidth = 120;
 
 constexpr std::string_view kHeader = R"(# Schedules
 
@@ -31,25 +30,6 @@ constexpr std::string_view kCertainties = R"(**Certainty** says how we know that
 
 )";
 
-std::string wrapped(std::string_view text, std::string_view hanging) {
-  std::string result;
-  for (const std::string& line : wrap(text, kTextWidth - hanging.size())) {
-    if (!result.empty()) result += hanging;
-    result += line + "\n";
-  }
-  return result;
-}
-
-// "|" would end a table's cell and "<" might begin a tag; formulas hold both.
-std::string page_escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '|' || c == '<' || c == '*' || c == '_') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 std::string title_of(ScheduleFamily family) {
   switch (family) {
     case ScheduleFamily::kSynchronous:
@@ -65,12 +45,12 @@ std::string title_of(ScheduleFamily family) {
 std::string section_of(const ScheduleEntry& entry) {
   std::string text = fmt::format("### {}\n\n", entry.name);
   for (const auto& [label, fact] : schedule_facts(entry)) {
-    text += wrapped(fmt::format("- **{}**: {}", label, page_escaped(fact)), "  ");
+    text += page_wrapped(fmt::format("- **{}**: {}", label, page_escaped(fact)), "  ");
   }
   ViewStyle style;
   style.width = kChartWidth;
   const ScheduleExample example = schedule_example(entry, style);
-  text += "\n" + wrapped(fmt::format("`{}`: {}.", example.command, example.numbers), "");
+  text += "\n" + page_wrapped(fmt::format("`{}`: {}.", example.command, example.numbers), "");
   text += "\n```text\n" + example.drawing + "```\n\n";
   return text;
 }
@@ -79,7 +59,7 @@ std::string section_of(const ScheduleEntry& entry) {
 
 std::string schedule_page() {
   std::string text(kHeader);
-  text += wrapped("In formulas: " + page_escaped(formula_letters()) + ".", "") + "\n";
+  text += page_wrapped("In formulas: " + page_escaped(formula_letters()) + ".", "") + "\n";
   text += kCertainties;
   std::string family;
   for (const ScheduleEntry& entry : schedule_catalog()) {

@@ -8,6 +8,7 @@
 #include "formats/json/json.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/page_text.hpp"
 #include "tools/views/param_facts.hpp"
 #include "tools/views/table.hpp"
 
@@ -56,15 +57,6 @@ PlannerFacts facts_of(const PlannerEntry& entry) {
   return facts;
 }
 
-std::string for_page(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '|' || c == '<' || c == '*' || c == '_') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string planner_text(const PlannerEntry& entry, const ViewStyle& style) {
@@ -83,16 +75,11 @@ std::string planners_text(const ViewStyle& style) {
 }
 
 std::string planner_page() {
-  constexpr std::size_t kPageWidth = 120;
   std::string text(kPlannerPageHeader);
   for (const PlannerEntry& entry : planner_catalog()) {
     text += fmt::format("## {}\n\n", entry.name);
     for (const auto& [label, fact] : facts_of(entry)) {
-      std::string item;
-      for (const std::string& line : wrap(fmt::format("- **{}**: {}", label, for_page(fact)), kPageWidth - 2)) {
-        item += (item.empty() ? "" : "  ") + line + "\n";
-      }
-      text += item;
+      text += page_wrapped(fmt::format("- **{}**: {}", label, page_escaped(fact)), "  ");
     }
     text += "\n";
   }

@@ -5,7 +5,6 @@
 #include "formats/json/json.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/words.hpp"
-#include "studies/planners/from_profile.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -55,13 +54,6 @@ std::string predicted_text(const PlannerDecision& decision) {
     return format_size(static_cast<Bytes>(decision.predicted)) + decision.unit.substr(5);
   }
   return fmt::format("{:.6g} {}", decision.predicted, decision.unit);
-}
-
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 Json trial_json(const PlannerTrial& trial) {
@@ -138,24 +130,6 @@ std::string planner_trials_json(const std::vector<PlannerTrial>& trials) {
   Json list = Json::array();
   for (const PlannerTrial& trial : trials) list.push_back(trial_json(trial));
   return Json{{"schema_version", 1}, {"planners", std::move(list)}}.text(2) + "\n";
-}
-
-std::string planner_trials_csv(const std::vector<PlannerTrial>& trials) {
-  std::string text = "planner,as_published,stages,predicted,unit,step_ns,regret_ppm,peak_memory_bytes,fits,refusal\n";
-  for (const PlannerTrial& trial : trials) {
-    const bool simulated = trial.refusal.empty();
-    const bool decided = !trial.decision.unit.empty();
-    text +=
-        fmt::format("{},{},{},{},{},", trial.planner, trial.as_published ? "yes" : "no",
-                    csv_quoted(stages_text(trial.decision.stages)),
-                    decided ? fmt::format("{:.17g}", trial.decision.predicted) : "", csv_quoted(trial.decision.unit));
-    text += simulated ? fmt::format("{},{},{},{},", trial.worth.step,
-                                    trial.regret_ppm ? std::to_string(*trial.regret_ppm) : "", trial.worth.peak_memory,
-                                    trial.worth.fits ? "yes" : "no")
-                      : std::string(",,,,");
-    text += csv_quoted(trial.refusal) + "\n";
-  }
-  return text;
 }
 
 std::string planner_decision_text(const PlannerDecision& decision, const std::optional<DecisionWorth>& worth,

@@ -1,4 +1,4 @@
-// What all planners decide for one job and what each decision is worth, as text, CSV and JSON.
+// What all planners decide for one job and what each decision is worth, as text and JSON.
 //
 //     planner                   step  regret     memory  fits  stages (layers, x replicas)
 //     dapple                 9.12 ms   0.0 %   40.1 GiB  yes   [0,18)x15 [18,25)x1
@@ -21,8 +21,6 @@ namespace debubble {
 [[nodiscard]] std::string planner_trials_text(const std::vector<PlannerTrial>& trials, const ViewStyle& style);
 // {"schema_version": 1, "planners": [...]}; null where there is nothing.
 [[nodiscard]] std::string planner_trials_json(const std::vector<PlannerTrial>& trials);
-// planner,as_published,stages,predicted,unit,step_ns,regret_ppm,peak_memory_bytes,fits,refusal
-[[nodiscard]] std::string planner_trials_csv(const std::vector<PlannerTrial>& trials);
 
 // One decision in words: stages, prediction, choices, notes, and what it is worth where it was simulated.
 [[nodiscard]] std::string planner_decision_text(const PlannerDecision& decision,

@@ -60,7 +60,7 @@ Environment cpu_environment(const std::filesystem::path& records, const std::opt
           {"DEBUBBLE_DEVICE", "cpu"},
           {"DEBUBBLE_RECORD_DIR", records.string()},
           {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
-          {"CUDA_VISIBLE_DEVICES", ""},
+          {"CUDA_VISIBLE_DEVICES", "-1"},  // an entry without a value would be taken away
           {"KINETO_LOG_LEVEL", "99"},
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
 }

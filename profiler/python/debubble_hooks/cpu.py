@@ -222,9 +222,12 @@ class CpuRecorder:
         if self._profile is None:
             self._bare_step()
             return
-        self._step_range.__exit__(None, None, None)
-        profile = self._stop_profiler()
-        self._hand_over(_Events(profile.kineto_results))
+        try:
+            self._step_range.__exit__(None, None, None)
+            profile = self._stop_profiler()
+            self._hand_over(_Events(profile.kineto_results))
+        except Exception as error:  # it would end the script, out of optimizer.step()
+            self._give_up(f"what PyTorch's profiler saw cannot be read: {error}", for_good=True)
 
     def _bare_step(self):
         if not self._text:

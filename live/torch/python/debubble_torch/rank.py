@@ -55,6 +55,8 @@ class Rank:
             run = executor.run(checks=number == 0)
             begin = time.monotonic_ns()
             proof.sum_between_replicas(self.plan, self.rank, self.stages, self.groups)
+            if self.exchange.cuda:  # until here it is only launched
+                torch.cuda.synchronize()
             sum_ns = time.monotonic_ns() - begin
             if number == 0:
                 self.keep_proven()

@@ -64,10 +64,6 @@ extern "C" {
       [&](auto& recording) { recording.fact(debubble::hooks_text(key), debubble::hooks_text(value)); });
 }
 
-[[gnu::visibility("default")]] int debubble_host_loss(const char* what, std::int64_t count) {
-  return debubble::with_host([&](auto& recording) { recording.loss(debubble::hooks_text(what), count); });
-}
-
 // A range of the step, in any order; times in nanoseconds on one clock.
 [[gnu::visibility("default")]] int debubble_host_range(const char* name, const char* sizes, std::int64_t begin,
                                                        std::int64_t end, std::int64_t sequence, std::uint32_t thread,

@@ -33,7 +33,6 @@ def library():
         loaded = ctypes.CDLL(path)
         text, number, small = ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32
         loaded.debubble_host_fact.argtypes = [text, text]
-        loaded.debubble_host_loss.argtypes = [text, number]
         loaded.debubble_host_range.argtypes = [text, text, number, number, number, small, small]
         loaded.debubble_host_step.argtypes = [ctypes.c_int]
         loaded.debubble_host_bare_step.argtypes = [number, number, ctypes.c_int, ctypes.c_int]

@@ -17,6 +17,7 @@ from debubble_torch.models import Model
 from debubble_torch.records import Records
 from debubble_torch.stage import Stage
 
+
 class Lacking(Exception):
     """This machine has not what the run needs."""
 

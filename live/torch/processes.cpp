@@ -22,6 +22,7 @@ constexpr std::array kHeld{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 std::atomic<int> held_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 std::array<struct sigaction, kHeld.size()> actions_before{};
+struct sigaction child_action_before {};
 
 extern "C" void hold_signal(int signal) { held_signal = signal; }
 
@@ -135,9 +136,13 @@ HeldSignals::HeldSignals() {
     ::sigaction(kHeld[k], nullptr, &actions_before[k]);
     if (actions_before[k].sa_handler != SIG_IGN) ::sigaction(kHeld[k], &action, nullptr);
   }
+  struct sigaction default_action {};
+  default_action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &default_action, &child_action_before);
 }
 
 HeldSignals::~HeldSignals() {
+  ::sigaction(SIGCHLD, &child_action_before, nullptr);
   for (std::size_t k = 0; k < kHeld.size(); ++k) ::sigaction(kHeld[k], &actions_before[k], nullptr);
   if (held_signal != 0) ::raise(held_signal);
 }

@@ -39,7 +39,7 @@ class Processes {
 };
 
 // While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end this process: `received` tells the last one. What is
-// ignored stays so. Not to be nested.
+// ignored stays so, but for SIGCHLD: of children whose end is ignored there is no status to wait for. Not to be nested.
 class HeldSignals {
  public:
   HeldSignals();

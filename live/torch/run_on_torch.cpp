@@ -55,9 +55,9 @@ LiveResult run_on_torch(const LiveRequest& request, const TorchOptions& options,
   costed.costs = {};
   costed.costs.stages.resize(static_cast<std::size_t>(request.schedule.stages));  // they are measured
   const Job job(costed);
-  const std::string python = python_with_torch();
 
   const HeldSignals signals;
+  const std::string python = python_with_torch();
   const RunFolder folder;
   const int devices = request.schedule.devices;
   folder.write("plan.txt", torch_plan(job, options, 1 + request.warm_up + request.repetitions));

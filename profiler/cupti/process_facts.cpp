@@ -42,6 +42,11 @@ std::string rank_of_process() {
   return "";
 }
 
+std::string record_file_name() {
+  const std::string rank = rank_of_process();
+  return (rank.empty() ? std::string() : "rank" + rank + "-") + "pid" + std::to_string(getpid()) + ".dbrec";
+}
+
 std::vector<std::pair<std::string, std::string>> process_facts() {
   std::vector<std::pair<std::string, std::string>> facts = {{"pid", std::to_string(getpid())},
                                                             {"command", command_of_process()}};

@@ -19,7 +19,6 @@ class HostRecording {
   explicit HostRecording(const std::string& folder);  // throws InputError (C051)
 
   void fact(std::string_view key, std::string_view value);
-  void loss(std::string_view what, std::int64_t count);
 
   void add(HostRange range) { ranges_.push_back(std::move(range)); }
   void end_step(bool slowed);  // of the ranges added since the last one; see HostRecords

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <string>
 
 #include "profiler/host/host_recording.hpp"
@@ -17,7 +16,6 @@ namespace {
 // Never destroyed, so that a forked child, which has a copy, writes nothing at its end.
 struct OpenHostRecording {
   HostRecording recording;
-  std::string folder;
   pid_t process;
 };
 OpenHostRecording* open_host = nullptr;
@@ -27,13 +25,16 @@ std::string host_folder() {
   return folder == nullptr ? "" : folder;
 }
 
+// Once in a process, whether it succeeds or not: what cannot be recorded is said once.
 void begin_host() {
-  if (open_host != nullptr && open_host->process == getpid()) return;
+  static pid_t begun = 0;
+  if (begun == getpid()) return;
   const std::string folder = host_folder();
   if (folder.empty()) return;
+  begun = getpid();
   try {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): see above
-    open_host = new OpenHostRecording{HostRecording(folder), folder, getpid()};
+    open_host = new OpenHostRecording{HostRecording(folder), getpid()};
   } catch (const InputError& error) {
     report_trouble(folder, error.diagnostics().front());
   }
@@ -61,10 +62,6 @@ extern "C" {
 [[gnu::visibility("default")]] int debubble_host_fact(const char* key, const char* value) {
   return debubble::with_host(
       [&](auto& recording) { recording.fact(debubble::hooks_text(key), debubble::hooks_text(value)); });
-}
-
-[[gnu::visibility("default")]] int debubble_host_loss(const char* what, std::int64_t count) {
-  return debubble::with_host([&](auto& recording) { recording.loss(debubble::hooks_text(what), count); });
 }
 
 // A range of the step, in any order; times in nanoseconds on one clock.

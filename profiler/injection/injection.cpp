@@ -99,11 +99,6 @@ Injection* make_injection() {
   return nullptr;
 }
 
-std::string file_name() {
-  const std::string rank = rank_of_process();
-  return (rank.empty() ? std::string() : "rank" + rank + "-") + "pid" + std::to_string(getpid()) + ".dbrec";
-}
-
 }  // namespace
 
 Injection* active_injection() {
@@ -128,7 +123,7 @@ Injection* begin_injection(bool in_child) {
 Injection::Injection(std::string folder, std::int64_t unrecorded_every)
     : folder_(std::move(folder)),
       process_(getpid()),
-      recording_(folder_ + "/" + file_name()),
+      recording_(folder_ + "/" + record_file_name()),
       steps_(unrecorded_every) {}
 
 void Injection::apply(StepPauser::Change change) {

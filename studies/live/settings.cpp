@@ -1,17 +1,18 @@
 #include "studies/live/settings.hpp"
 
-#include <charconv>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "formats/text/numbers.hpp"
 #include "live/cpu/cores.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
 
 namespace {
+
+constexpr const char* kNoSharedGpu = "processes do not share a GPU";
 
 std::string leave_out(const std::string& flag) { return "leave " + flag + " out"; }
 
@@ -98,16 +99,25 @@ class LiveChecker {
     }
   }
 
-  void check_cuda() {
+  void refuse_costs(const std::string& where) {
     const auto refuse = [&](const char* flag, bool given) {
-      if (!given) return;
-      add("C087", flag, "on GPUs costs and links are measured, not given", leave_out(flag));
+      if (given) add("C087", flag, where + " costs and links are measured, not given", leave_out(flag));
     };
     refuse("--times", !scenario_.times.empty());
     refuse("--w-share", !scenario_.weight_share.empty());
     refuse("--profile", !scenario_.profile.empty());
     refuse("--comm", !scenario_.comm.empty());
     refuse("--bandwidth", !scenario_.bandwidth.empty());
+  }
+
+  // Where the backend runs a process for each device.
+  void refuse_shared_gpu() {
+    if (flags_.gpus != "shared") return;
+    add("C009", "--gpus", kNoSharedGpu, "write --gpus each, or leave it out to work on the CPU");
+  }
+
+  void check_cuda() {
+    refuse_costs("on GPUs");
     if (flags_.model.empty()) {
       add("C004", "--model", "--backend " + flags_.backend + " needs a model to run",
           "add --model NAME; `debubble list models` shows the presets");
@@ -135,22 +145,15 @@ class LiveChecker {
     const auto refuse = [&](const char* flag, bool given, const char* why) {
       if (given) add("C087", flag, why, leave_out(flag));
     };
-    constexpr const char* kMeasured = "with --backend torch costs and links are measured, not given";
-    refuse("--times", !scenario_.times.empty(), kMeasured);
-    refuse("--w-share", !scenario_.weight_share.empty(), kMeasured);
-    refuse("--profile", !scenario_.profile.empty(), kMeasured);
-    refuse("--comm", !scenario_.comm.empty(), kMeasured);
-    refuse("--bandwidth", !scenario_.bandwidth.empty(), kMeasured);
+    refuse_costs("with --backend torch");
     constexpr const char* kOwnModel = "it is about the built-in transformer, and torch runs what --stages-from makes";
     refuse("--model", !flags_.model.empty(), kOwnModel);
     refuse("--microbatch", flags_.sizes.microbatch.has_value(), kOwnModel);
     refuse("--seq", flags_.sizes.sequence.has_value(), kOwnModel);
     refuse("--dtype", flags_.sizes.type != "bf16", "the numbers of torch's stages are --precision");
     refuse("--launch", !flags_.launch.empty(), "PyTorch launches op by op");
-    refuse("--gpu", flags_.gpu.has_value(), "processes do not share a GPU");
-    if (flags_.gpus == "shared") {
-      add("C009", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
-    }
+    refuse("--gpu", flags_.gpu.has_value(), kNoSharedGpu);
+    refuse_shared_gpu();
     settings_.gpu_each = flags_.gpus == "each";
     settings_.precision = flags_.precision.empty() ? "float64" : flags_.precision;
     settings_.stages = flags_.stages_from;
@@ -172,19 +175,14 @@ class LiveChecker {
           "leave --partition out, or add --stages-from for a factory that returns an nn.Sequential");
       return;
     }
-    std::string_view rest = scenario_.partition;
-    while (true) {
-      const std::string_view word = rest.substr(0, rest.find(','));
-      int layers = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), layers);
-      if (error != std::errc{} || end != word.data() + word.size() || layers < 1) {
-        add("C006", "--partition", "\"" + std::string(word) + "\" is not a number of layers",
+    for (const std::string& word : split(scenario_.partition)) {
+      const auto layers = count_of(word);
+      if (!layers || *layers < 1) {
+        add("C006", "--partition", "\"" + word + "\" is not a number of layers",
             "--backend torch takes numbers, one for each stage: --partition 3,3,2");
         return;
       }
-      settings_.stage_layers.push_back(layers);
-      if (word.size() == rest.size()) return;
-      rest.remove_prefix(word.size() + 1);
+      settings_.stage_layers.push_back(static_cast<int>(*layers));
     }
   }
 
@@ -214,9 +212,7 @@ class LiveChecker {
     refuse("--launch", !flags_.launch.empty());
     refuse("--gpu", flags_.gpu.has_value());
     if (settings_.backend == LiveBackend::kCpu) refuse("--gpus", !flags_.gpus.empty());
-    if (settings_.backend == LiveBackend::kMpi && flags_.gpus == "shared") {
-      add("C009", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
-    }
+    if (settings_.backend == LiveBackend::kMpi) refuse_shared_gpu();
   }
 
   const LiveFlags& flags_;

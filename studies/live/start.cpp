@@ -55,7 +55,7 @@ live::CudaOptions cuda_options(const LivePlan& plan, const LiveSettings& setting
 
 live::TorchOptions torch_options(const LiveSettings& settings) {
   live::TorchOptions options;
-  options.package = torch_folder().string();
+  options.package = package_folder("debubble_torch").string();
   options.stages = settings.stages;
   std::error_code error;
   options.folder = std::filesystem::current_path(error).string();
@@ -83,17 +83,13 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
   refuse_cluster(scenario.cluster, "debubble live");
   refuse_step(scenario.step, "debubble live");
   LivePlan plan;
-  if (settings.backend == LiveBackend::kTorch) {
-    plan.job = prepare_schedule(scenario, name, progress);
-  } else if (settings.on_gpus()) {
-    plan.job = prepare_schedule(scenario, name, progress);
+  plan.job = settings.measures_costs() ? prepare_schedule(scenario, name, progress) : prepare(scenario, name, progress);
+  if (settings.on_gpus()) {
     plan.shape = model_shape(settings.model);
     plan.partition =
         model_partition(*plan.shape, settings.size, settings.partition, plan.job.schedule.stages, plan.job.assumptions);
     plan.job.samples_per_microbatch = settings.size.microbatch;
     plan.job.tokens_per_sample = settings.size.sequence;
-  } else {
-    plan.job = prepare(scenario, name, progress);
   }
   refuse_filled_bubbles(plan.job.schedule, "--transform fill-bubbles",
                         "no executor runs the work that fill-bubbles adds to the schedule");

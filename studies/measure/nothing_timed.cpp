@@ -9,12 +9,16 @@ void throw_trouble(const Diagnostic& trouble) {
   throw InputError(trouble);
 }
 
-void nothing_timed(const Recordings& recordings, const std::optional<int>& rank) {
+void throw_what_was_said(const Recordings& recordings, const std::optional<int>& rank) {
   if (!recordings.troubles.empty()) throw_trouble(recordings.troubles.front());
   if (rank && recordings.records.empty()) {
     fail("C012", "--rank", "no process of rank " + std::to_string(*rank) + " was recorded",
          "ranks count from 0; leave --rank out to see which there are");
   }
+}
+
+void nothing_timed(const Recordings& recordings, const std::optional<int>& rank) {
+  throw_what_was_said(recordings, rank);
   if (recordings.sizes.empty() && recordings.records.empty()) {
     fail("A002", "--", "no layer was seen: debubble_hooks did not run in the program, or found no script to run",
          "on the CPU it is what times the layers: debubble profile --device cpu -- python3 -m debubble_hooks train.py");

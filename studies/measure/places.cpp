@@ -1,7 +1,6 @@
 #include "studies/measure/places.hpp"
 
 #include <array>
-#include <string>
 #include <system_error>
 #include <vector>
 
@@ -40,14 +39,8 @@ fs::path injection_library() {
                   "the injection library");
 }
 
-fs::path python_folder() {
-  const fs::path folder = prefix() / "share" / "debubble" / "python";
-  return first_of({folder / "debubble_hooks"}, "the Python package debubble_hooks").parent_path();
-}
-
-fs::path torch_folder() {
-  const fs::path folder = prefix() / "share" / "debubble" / "python";
-  return first_of({folder / "debubble_torch"}, "the Python package debubble_torch").parent_path();
+fs::path package_folder(const std::string& name) {
+  return first_of({prefix() / "share" / "debubble" / "python" / name}, "the Python package " + name).parent_path();
 }
 
 }  // namespace debubble

@@ -6,12 +6,13 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace debubble {
 
 // All throw UnavailableError (U040) naming where they looked.
 [[nodiscard]] std::filesystem::path injection_library();
-[[nodiscard]] std::filesystem::path python_folder();
-[[nodiscard]] std::filesystem::path torch_folder();  // the same, looking for debubble_torch
+// The folder that holds this Python package: debubble_hooks, debubble_torch.
+[[nodiscard]] std::filesystem::path package_folder(const std::string& name);
 
 }  // namespace debubble

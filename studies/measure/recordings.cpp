@@ -85,11 +85,7 @@ bool used_cuda(const Recordings& recordings) {
 
 // No GPU work: the most likely reason, with what the processes said themselves first.
 [[noreturn]] void nothing_recorded(const Recordings& recordings, const std::optional<int>& rank) {
-  if (!recordings.troubles.empty()) throw_trouble(recordings.troubles.front());
-  if (rank && recordings.records.empty()) {
-    fail("C012", "--rank", "no process of rank " + std::to_string(*rank) + " was recorded",
-         "ranks count from 0; leave --rank out to see which there are");
-  }
+  throw_what_was_said(recordings, rank);
   if (used_cuda(recordings)) {
     throw UnavailableError(Diagnostic{
         "U041", "", "the recording holds no GPU work",

@@ -232,7 +232,27 @@ class CpuProfile(unittest.TestCase):
         self.assertIn("error[P007]: \"abacus\" is no processor whose work is measured\n"
                       "  --> p.json#/measurement/processor\n", done.stderr)
 
+    def test_gpus_are_hidden_from_the_script(self):
+        self.script(MLP.replace("STEPS", "4") + "import os; print('sees', os.environ.get('CUDA_VISIBLE_DEVICES'))")
+        self.assertIn("sees -1\n", self.profile(CUDA_VISIBLE_DEVICES="0").stdout)
+
     # ---- what goes wrong
+
+    def test_a_record_file_that_cannot_be_made_is_told_of_once(self):
+        self.script(MLP.replace("STEPS", "4"))
+        taken = 'mkdir "$DEBUBBLE_RECORD_DIR/pid$$.dbrec" && exec "$0" -m debubble_hooks train.py'
+        done = self.run_command("profile", "--device", "cpu", "-o", "p.json", "--keep-records", "kept", "--", "sh", "-c",
+                                taken, sys.executable)
+        self.assertIn("trained", done.stdout)
+        self.refused(done, 2, "error[C051]: ")
+        told = [path.read_text(encoding="utf-8") for path in (self.folder / "kept").glob("trouble-*.txt")]
+        self.assertEqual([text.count("code: ") for text in told], [1])
+
+    def test_what_cannot_be_read_of_a_step_does_not_end_the_script(self):
+        self.script("from debubble_hooks import cpu\ncpu._Events.times = lambda *_: 1 / 0\n" + MLP.replace("STEPS", "4"))
+        done = self.profile(status=3)
+        self.refused(done, 3, "error[U041]: what PyTorch's profiler saw cannot be read: division by zero\n")
+        self.assertIn("trained", done.stdout)
 
     def test_a_script_that_fails_leaves_what_was_recorded(self):
         self.script(MLP.replace("STEPS", "12").replace("    optimizer.step()",

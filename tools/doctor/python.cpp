@@ -92,7 +92,7 @@ MachineCheck python_answer(const std::string& what, const std::string& line, con
 std::vector<MachineCheck> check_python() {
   std::string folder;
   try {
-    folder = python_folder().string();
+    folder = package_folder("debubble_hooks").string();
   } catch (const UnavailableError& error) {
     return {{"debubble_hooks", "missing", error.diagnostic().message}};
   }

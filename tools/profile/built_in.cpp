@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "formats/text/numbers.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "gpu/cuda_device.hpp"
@@ -202,10 +202,7 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
 }  // namespace
 
 int gpu_index(const std::string& device) {
-  int index = 0;
-  const char* const end = device.data() + device.size();
-  const auto [rest, error] = std::from_chars(device.data(), end, index);
-  if (error == std::errc{} && rest == end && index >= 0) return index;
+  if (const auto index = count_of(device)) return static_cast<int>(*index);
   throw InputError(Diagnostic{"C012", "--device",
                               "neither cpu nor the index of a GPU, from 0: got " + in_quotes(device),
                               "`debubble doctor` shows how many GPUs there are; a PyTorch script is measured on the "

@@ -37,44 +37,40 @@ void refuse_other_tool(const std::string& ours) {
   }
 }
 
-// With one rank alone, debubble_hooks marks nothing on the others, and they are not recorded.
-Environment injected_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
-  const std::string library = injection_library().string();
-  refuse_other_tool(library);
-  const std::string python = python_folder().string();
+// What debubble_hooks needs. With one rank alone, it marks nothing on the others, and they are not recorded.
+Environment hooks_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
+  const std::string python = package_folder("debubble_hooks").string();
   const std::string before = variable_or_empty("PYTHONPATH");
-  return {{"CUDA_INJECTION64_PATH", library},
-          {"NVTX_INJECTION64_PATH", library},
-          {"DEBUBBLE_INJECT", library},
+  return {{"DEBUBBLE_INJECT", injection_library().string()},
           {"DEBUBBLE_RECORD_DIR", records.string()},
           {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
+}
+
+// Without `cupti` the driver loads nothing into it, so CUPTI is not started (injection.hpp).
+Environment injected_environment(const std::filesystem::path& records, const std::optional<int>& rank, bool cupti) {
+  const std::string library = injection_library().string();
+  refuse_other_tool(library);
+  Environment variables = hooks_environment(records, rank);
+  variables.emplace_back("CUDA_INJECTION64_PATH", cupti ? library : "");
+  variables.emplace_back("NVTX_INJECTION64_PATH", library);
+  return variables;
 }
 
 // PyTorch's own profiler times the layers (profiler/host), where no GPU is to be seen: a script that takes one when
 // there is one takes the CPU.
 Environment cpu_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
-  const std::string python = python_folder().string();
-  const std::string before = variable_or_empty("PYTHONPATH");
-  return {{"DEBUBBLE_INJECT", injection_library().string()},
-          {"DEBUBBLE_DEVICE", "cpu"},
-          {"DEBUBBLE_RECORD_DIR", records.string()},
-          {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
-          {"CUDA_VISIBLE_DEVICES", ""},
-          {"KINETO_LOG_LEVEL", "99"},
-          {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
+  Environment variables = hooks_environment(records, rank);
+  variables.emplace_back("DEBUBBLE_DEVICE", "cpu");
+  variables.emplace_back("CUDA_VISIBLE_DEVICES", "-1");  // an entry without a value would be taken away
+  variables.emplace_back("KINETO_LOG_LEVEL", "99");
+  return variables;
 }
 
-// The same for its ranges alone: the driver loads nothing into it, so CUPTI is not started (injection.hpp).
+// The same for its ranges alone.
 Environment ranges_environment(const std::filesystem::path& records, const std::optional<int>& rank, bool cpu) {
-  if (cpu) {
-    Environment variables = cpu_environment(records, rank);
-    variables.emplace_back("DEBUBBLE_RECORD_STEPS", "none");
-    return variables;
-  }
-  Environment variables = injected_environment(records, rank);
-  variables.front().second.clear();  // CUDA_INJECTION64_PATH
-  variables.emplace_back("DEBUBBLE_RECORD_STEPS", "all");
+  Environment variables = cpu ? cpu_environment(records, rank) : injected_environment(records, rank, false);
+  variables.emplace_back("DEBUBBLE_RECORD_STEPS", cpu ? "none" : "all");
   return variables;
 }
 
@@ -140,7 +136,7 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
 
   const std::optional<int>& rank = flags.attribution.rank;
   const ProgramEnd end = run_program(
-      program, on_cpu(flags) ? cpu_environment(folder.path(), rank) : injected_environment(folder.path(), rank));
+      program, on_cpu(flags) ? cpu_environment(folder.path(), rank) : injected_environment(folder.path(), rank, true));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
   Attribution found = attribute(find_recordings(folder.path()), rules, program, rank, on_cpu(flags));

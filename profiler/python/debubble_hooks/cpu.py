@@ -33,7 +33,6 @@ def library():
         loaded = ctypes.CDLL(path)
         text, number, small = ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32
         loaded.debubble_host_fact.argtypes = [text, text]
-        loaded.debubble_host_loss.argtypes = [text, number]
         loaded.debubble_host_range.argtypes = [text, text, number, number, number, small, small]
         loaded.debubble_host_step.argtypes = [ctypes.c_int]
         loaded.debubble_host_bare_step.argtypes = [number, number, ctypes.c_int, ctypes.c_int]
@@ -222,9 +221,12 @@ class CpuRecorder:
         if self._profile is None:
             self._bare_step()
             return
-        self._step_range.__exit__(None, None, None)
-        profile = self._stop_profiler()
-        self._hand_over(_Events(profile.kineto_results))
+        try:
+            self._step_range.__exit__(None, None, None)
+            profile = self._stop_profiler()
+            self._hand_over(_Events(profile.kineto_results))
+        except Exception as error:  # it would end the script, out of optimizer.step()
+            self._give_up(f"what PyTorch's profiler saw cannot be read: {error}", for_good=True)
 
     def _bare_step(self):
         if not self._text:

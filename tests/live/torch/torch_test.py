@@ -59,9 +59,9 @@ class TorchTest(unittest.TestCase):
         (self.folder / "tmp").mkdir()
         self.environment = {**os.environ, "DEBUBBLE_PYTHON": sys.executable, "TMPDIR": str(self.folder / "tmp")}
 
-    def debubble(self, *words):
+    def debubble(self, *words, before=None):
         done = subprocess.run([DEBUBBLE, *words], cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=120, check=False, preexec_fn=before)
         self.assertEqual(list((self.folder / "tmp").iterdir()), [], "a run leaves nothing behind")
         return done
 
@@ -163,6 +163,22 @@ class Faults(TorchTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         fast, slow = (device["busy_ns"] for device in json.loads(done.stdout)["devices"])
         self.assertGreater(slow, 3 * fast)
+
+
+class Surroundings(TorchTest):
+    @staticmethod
+    def ignore_children():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    def test_ends_of_processes_are_seen_where_the_one_who_started_debubble_ignores_those_of_its_own(self):
+        words = ("live", "--backend", "torch", "-p", "2", "-m", "2", *QUICK)
+        done = self.debubble(*words, before=self.ignore_children)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.debubble(*words, "--fault", "kill=1F1", before=self.ignore_children)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("stuck: rank 1 has gone: it was ended by signal 9", " ".join(done.stdout.split()))
+        self.environment["DEBUBBLE_PYTHON"] = "/bin/false"
+        self.assertEqual(self.debubble(*words, before=self.ignore_children).returncode, 3)
 
 
 class Errors(TorchTest):

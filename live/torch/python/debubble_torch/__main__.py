@@ -44,14 +44,8 @@ def main():
             plan = read_plan(file.read())
         try:
             Rank(plan, rank, folder, status).run()
-        except Lost as error:
-            code = LOST
-            write_error(folder, rank, error)
-        except Lacking as error:
-            code = LACKING
-            write_error(folder, rank, error)
-        except WrongOrder as error:
-            code = WRONG_ORDER
+        except (Lost, Lacking, WrongOrder) as error:
+            code = {Lost: LOST, Lacking: LACKING, WrongOrder: WRONG_ORDER}[type(error)]
             write_error(folder, rank, error)
     except BaseException as error:  # pylint: disable=broad-except
         # A collective, too, fails where another process has gone.

@@ -141,5 +141,3 @@ class Executor:
         if ("corrupt", op) in self.plan.faults:
             output = flipped(output)
         self.sent.append((made, hop.peer, self.exchange.send(output, hop.peer, self.tag(made)), checksum))
-
-

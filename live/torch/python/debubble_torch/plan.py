@@ -76,7 +76,7 @@ class Plan:
     factory: str = ""
     folder: str = ""
     partition: list = dataclasses.field(default_factory=list)
-    timings: int = 7
+    timings: int = 11
     slow: dict = dataclasses.field(default_factory=dict)  # device: factor
     faults: set = dataclasses.field(default_factory=set)  # (kind, op)
     replica_of: list = dataclasses.field(default_factory=list)

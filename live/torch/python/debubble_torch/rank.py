@@ -17,6 +17,7 @@ from debubble_torch.models import Model
 from debubble_torch.records import Records
 from debubble_torch.stage import Stage
 
+
 class Lacking(Exception):
     """This machine has not what the run needs."""
 
@@ -55,6 +56,8 @@ class Rank:
             run = executor.run(checks=number == 0)
             begin = time.monotonic_ns()
             proof.sum_between_replicas(self.plan, self.rank, self.stages, self.groups)
+            if self.exchange.cuda:  # until here it is only launched
+                torch.cuda.synchronize()
             sum_ns = time.monotonic_ns() - begin
             if number == 0:
                 self.keep_proven()

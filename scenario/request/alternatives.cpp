@@ -16,6 +16,7 @@ namespace debubble {
 namespace {
 
 constexpr int kMostDecimals = 9;
+constexpr std::int64_t kMostRounds = std::int64_t{100} * kMostAlternatives;  // of a factor
 constexpr std::int64_t kLargest = 1'000'000'000'000'000;
 
 std::string trimmed(std::string_view text) {
@@ -153,7 +154,13 @@ class AlternativeRange {
     }
     std::int64_t last = -1;
     auto exact = static_cast<double>(from_.digits);
+    std::int64_t rounds = 0;
     for (; exact <= static_cast<double>(to_.digits) + 0.5; exact *= factor) {
+      if (++rounds > kMostRounds) {
+        fail("C012", place_,
+             "\"" + text_ + "\" needs more than " + std::to_string(kMostRounds) + " steps to reach its end",
+             "use a larger factor");
+      }
       const std::int64_t digits = std::llround(exact);
       if (digits > to_.digits) break;
       if (digits != last) take(values, digits);

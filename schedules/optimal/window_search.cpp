@@ -75,7 +75,7 @@ void WindowSearch::open(const Orders& orders, const OrderTimes& times, const Win
   states_.clear();
   if (candidates_.size() < total_ + 1) candidates_.resize(total_ + 1);
   std::fill(counts_.begin(), counts_.end(), 0);
-  std::fill(blocked_.begin(), blocked_.end(), 0U);
+  std::fill(blocked_.begin(), blocked_.end(), 0);
   std::fill(taken_.begin(), taken_.end(), 0);
   std::fill(work_.begin(), work_.end(), 0);
   const auto m = to_index(problem_.microbatches);
@@ -173,7 +173,8 @@ bool WindowSearch::can_begin(std::int32_t queue) const {
   if (q.needs >= 0 && at(counts_, q.needs) <= next) return false;
   if (q.feeder >= 0 && at(counts_, q.feeder) <= next) return false;
   if (at(held_, q.device)) return at(at(fixed_, q.device), at(taken_, q.device)) == queue;
-  if ((at(blocked_, q.device) >> static_cast<unsigned>(at(slot_, queue)) & 1U) != 0) return false;
+  const std::uint64_t blocked = at(blocked_, q.device);
+  if (blocked != 0 && (blocked >> static_cast<unsigned>(at(slot_, queue)) & 1U) != 0) return false;
   const Bytes begin = at(memory_, q.device) + q.at_begin;
   return std::max(begin, begin + q.at_end) <= at(problem_.limits, q.device);
 }
@@ -305,11 +306,15 @@ void WindowSearch::branch(Nanoseconds cost, Nanoseconds left) {
   std::stable_sort(next.begin(), next.end(),
                    [&](const Candidate& a, const Candidate& b) { return urgency(a) > urgency(b); });
   const bool hold_back = may_hold_back(device, next);
-  std::uint32_t mask = 0;
-  for (const Candidate& candidate : next) mask |= 1U << static_cast<unsigned>(at(slot_, candidate.queue));
   for (std::size_t k = 0; k < next.size() && !cut_short_; ++k) run(next[k], cost, left);
   if (!hold_back || cut_short_) return;
-  const std::uint32_t before = at(blocked_, device);
+  if (at(problem_.of_device, device).size() > 64) {  // the branch that holds back is left out: no proof
+    cut_short_ = true;
+    return;
+  }
+  std::uint64_t mask = 0;
+  for (const Candidate& candidate : next) mask |= std::uint64_t{1} << static_cast<unsigned>(at(slot_, candidate.queue));
+  const std::uint64_t before = at(blocked_, device);
   at(blocked_, device) |= mask;
   std::vector<Candidate> mine;
   mine.swap(next);  // the deeper node is of the same depth
@@ -326,7 +331,7 @@ void WindowSearch::run(const Candidate& next, Nanoseconds cost, Nanoseconds left
   const Nanoseconds free = free_[d];
   const Nanoseconds old_end = ends_[id];
   const Bytes memory = memory_[d];
-  const std::uint32_t blocked = blocked_[d];
+  const std::uint64_t blocked = blocked_[d];
   free_[d] = ends_[id] = end;
   memory_[d] += queue.at_begin + queue.at_end;
   work_[d] -= queue.duration;

@@ -78,7 +78,7 @@ class WindowSearch {
   std::vector<Nanoseconds> free_, after_, work_;  // by device; `after_`: tail of what follows; `work_`: to be done
   std::vector<Nanoseconds> soonest_;              // by device, of the node at hand: begin of its next op
   std::vector<Bytes> memory_;                     // by device
-  std::vector<std::uint32_t> blocked_;            // by device: its queues that are held back, a bit each
+  std::vector<std::uint64_t> blocked_;            // by device: its queues that are held back, a bit each; 64 at most
   std::vector<std::int32_t> slot_;                // by queue: its bit
   std::vector<std::vector<Drain>> drains_;        // by device
   std::vector<std::vector<std::int32_t>> fixed_;  // by device: its part of the window where it is held

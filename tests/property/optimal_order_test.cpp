@@ -337,6 +337,23 @@ TEST_CASE("optimal: never slower than a row of the catalog within the same memor
   }
 }
 
+TEST_CASE("optimal: devices with more than 32 and more than 64 queues") {
+  for (const int chunks : {11, 22}) {
+    for (int seed = 1; seed <= 6; ++seed) {
+      Dice dice(static_cast<std::uint64_t>(seed));
+      const Tight tight = tight_case(dice, 2, 2, chunks);
+      CAPTURE(chunks);
+      CAPTURE(seed);
+      const auto [schedule, proof] = searched(tight, {{"budget", "3000"}, {"backward", "split"}});
+      const Totals totals = totals_of(schedule, tight.of);
+      REQUIRE(totals.makespan == proof.time);
+      REQUIRE(proof.bound <= proof.time);
+      for (std::size_t d = 0; d < tight.limits.size(); ++d)
+        REQUIRE(totals.devices[d].peak_activation <= tight.limits[d]);
+    }
+  }
+}
+
 TEST_CASE("optimal: the same budget in nodes gives the same order, times doubled double its time") {
   for (int seed = 1; seed <= 30; ++seed) {
     Dice dice(static_cast<std::uint64_t>(seed));

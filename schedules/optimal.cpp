@@ -79,7 +79,8 @@ std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Pla
     }
     const auto schedule = built_row(entry, request);
     if (!schedule) continue;
-    if (const auto orders = start_from(*schedule, problem, placement)) starts.push_back({entry.name, *orders});
+    auto orders = start_from(*schedule, problem, placement);
+    if (orders) starts.push_back({entry.name, std::move(*orders)});
   }
   return starts;
 }
@@ -196,7 +197,9 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   std::vector<OrderVariant> variants;
   for (const Placement& placement : placements) {
     for (const bool split : splits) {
-      if (auto variant = order_variant(asked, placement, request.microbatches, split)) variants.push_back(*variant);
+      if (auto variant = order_variant(asked, placement, request.microbatches, split)) {
+        variants.push_back(std::move(*variant));
+      }
     }
   }
   if (variants.empty()) {

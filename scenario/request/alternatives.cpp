@@ -10,6 +10,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
@@ -24,8 +25,6 @@ std::string trimmed(std::string_view text) {
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "1.25GiB": 125 with two decimals, and its unit.
 struct Amount {

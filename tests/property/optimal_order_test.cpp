@@ -255,9 +255,8 @@ bool is_whole(const OrderProblem& problem, const Orders& orders) {
 }
 
 Schedule as_schedule(const OrderProblem& problem, const Placement& placement, const Orders& orders) {
-  ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}};
-  Schedule schedule =
-      build_schedule("optimal", {problem.devices, problem.microbatches, request.chunks, {{"budget", "0"}}});
+  const int chunks = problem.stages / problem.devices;
+  Schedule schedule = build_schedule("optimal", {problem.devices, problem.microbatches, chunks, {{"budget", "0"}}});
   schedule.placement = placement;
   std::vector<int> next(problem.queues.size(), 0);
   for (std::size_t d = 0; d < orders.size(); ++d) {

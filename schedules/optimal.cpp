@@ -79,7 +79,8 @@ std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Pla
     }
     const auto schedule = built_row(entry, request);
     if (!schedule) continue;
-    if (const auto orders = start_from(*schedule, problem, placement)) starts.push_back({entry.name, *orders});
+    auto orders = start_from(*schedule, problem, placement);
+    if (orders) starts.push_back({entry.name, std::move(*orders)});
   }
   return starts;
 }
@@ -123,31 +124,34 @@ std::vector<Bytes> least_limits(const OrderProblem& problem) {
 struct OptimalFound {
   const OrderVariant* variant = nullptr;
   OrderPlan plan;
-  Nanoseconds bound = 0;
+  OrderBound bound;  // without a reason where the search has excluded all orders
 };
 
 // One family after the other, the one with the best start first; one whose bound is no better than what is known need
-// not be searched. The bound of all is the smallest.
+// not be searched. The bound of all is the smallest, of equal ones that of the family with the best order.
 OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalBudget& asked, OrderBudget& budget) {
   std::stable_sort(variants.begin(), variants.end(),
                    [](const OrderVariant& a, const OrderVariant& b) { return a.start_cost < b.start_cost; });
   OptimalFound found;
   for (std::size_t k = 0; k < variants.size(); ++k) {
     const OrderVariant& variant = variants[k];
-    Nanoseconds bound = variant.bound.cost;
-    if (found.variant == nullptr || bound < found.plan.cost) {
+    OrderBound bound = variant.bound;
+    if (found.variant == nullptr || bound.cost < found.plan.cost) {
       OrderBudget part = asked.part(budget, variants.size() - k);
       OrderPlan plan = search_orders(variant.problem, variant.starts, part);
       budget.charge(part.used());
-      bound = plan.bound.cost;
+      bound = plan.bound;
+      if (plan.exhausted) bound.because.clear();
       if (found.variant == nullptr || plan.cost < found.plan.cost) {
         found.plan = std::move(plan);
         found.variant = &variant;
       }
     }
-    found.bound = k == 0 ? bound : std::min(found.bound, bound);
+    if (k == 0 || bound.cost < found.bound.cost) found.bound = std::move(bound);
   }
-  found.bound = std::min(found.bound, found.plan.cost);
+  const OrderBound& own = found.plan.bound;
+  if (own.cost == found.bound.cost) found.bound.because = found.plan.exhausted ? "" : own.because;
+  found.bound.cost = std::min(found.bound.cost, found.plan.cost);
   return found;
 }
 
@@ -166,9 +170,9 @@ OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget
   OrderProof proof;
   proof.span = goal == OrderGoal::kSpan;
   proof.time = found.plan.cost;
-  proof.bound = found.bound;
-  proof.proven = found.bound >= found.plan.cost;
-  if (!found.plan.exhausted) proof.because = found.plan.bound.because;
+  proof.bound = found.bound.cost;
+  proof.proven = found.bound.cost >= found.plan.cost;
+  proof.because = found.bound.because;
   proof.start = found.plan.start;
   proof.start_time = found.plan.start_cost;
   proof.nodes = budget.used();
@@ -193,7 +197,9 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   std::vector<OrderVariant> variants;
   for (const Placement& placement : placements) {
     for (const bool split : splits) {
-      if (auto variant = order_variant(asked, placement, request.microbatches, split)) variants.push_back(*variant);
+      if (auto variant = order_variant(asked, placement, request.microbatches, split)) {
+        variants.push_back(std::move(*variant));
+      }
     }
   }
   if (variants.empty()) {

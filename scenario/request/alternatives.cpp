@@ -10,12 +10,14 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr int kMostDecimals = 9;
+constexpr std::int64_t kMostRounds = std::int64_t{100} * kMostAlternatives;  // of a factor
 constexpr std::int64_t kLargest = 1'000'000'000'000'000;
 
 std::string trimmed(std::string_view text) {
@@ -23,8 +25,6 @@ std::string trimmed(std::string_view text) {
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "1.25GiB": 125 with two decimals, and its unit.
 struct Amount {
@@ -153,7 +153,13 @@ class AlternativeRange {
     }
     std::int64_t last = -1;
     auto exact = static_cast<double>(from_.digits);
+    std::int64_t rounds = 0;
     for (; exact <= static_cast<double>(to_.digits) + 0.5; exact *= factor) {
+      if (++rounds > kMostRounds) {
+        fail("C012", place_,
+             "\"" + text_ + "\" needs more than " + std::to_string(kMostRounds) + " steps to reach its end",
+             "use a larger factor");
+      }
       const std::int64_t digits = std::llround(exact);
       if (digits > to_.digits) break;
       if (digits != last) take(values, digits);

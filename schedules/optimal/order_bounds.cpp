@@ -120,13 +120,8 @@ class DeviceBounds {
     }
     offer(head_ + work + at(path_.tails, last), name_ + " has work until its last pass, which others wait for");
     if (queue.kind == OpKind::kForward) return;
-    Nanoseconds gradients = work;
-    for (const std::int32_t q : at(problem_.of_device, device_)) {
-      const OrderQueue& other = at(problem_.queues, q);
-      if (other.kind == OpKind::kForward) gradients -= other.duration * problem_.microbatches;
-    }
     // Between the first gradient's arrival and the last one's end.
-    offer(first_ + work - std::min(forwards_before_first(), work - gradients) + at(path_.tails, last),
+    offer(first_ + work - forwards_before_first() + at(path_.tails, last),
           name_ + " cannot do more before its first gradient arrives");
   }
 

@@ -92,7 +92,7 @@ class OrderTimes {
 
   const OrderProblem& problem_;
   std::vector<Nanoseconds> ends_, begins_, tails_, free_;
-  std::vector<std::int32_t> sequence_, placed_, counts_, position_, rank_;
+  std::vector<std::int32_t> sequence_, counts_, position_;
   std::vector<std::int32_t> devices_;
   Nanoseconds cost_ = 0;
 };

@@ -41,9 +41,8 @@ std::string proof_text(const OrderProof& proof) {
     text += "; no order of these stages within this memory takes less";
     if (!proof.because.empty()) text += ": " + proof.because;
   } else {
-    text += ", at most " + in_percent(proof.gap()) +
-            " above the shortest: no order of these stages within this memory " + "takes less than " +
-            planned_time(proof.bound);
+    text += ", and another order is at most " + in_percent(proof.gap()) +
+            " shorter: no order of these stages within this memory takes less than " + planned_time(proof.bound);
     if (!proof.because.empty()) text += ", as " + proof.because;
   }
   text += "; the best row to start from is " + proof.start + " with " + planned_time(proof.start_time) + "; " +

@@ -27,9 +27,7 @@ class OrderSearch {
       plan_.start = start.name;
       plan_.start_cost = plan_.cost = times_.cost();
     }
-    current_ = plan_.orders;
-    times_.evaluate(current_);
-    cost_ = times_.cost();
+    accept(plan_.orders);
     const bool small = problem_.ops() <= kMostWhole;
     if (small && !finished()) whole(budget_.left() / 8);
     if (!finished()) from_two_sides();
@@ -55,8 +53,8 @@ class OrderSearch {
     plan_.cost = cost_;
   }
 
-  bool attempt(std::size_t from, std::size_t to, const std::vector<bool>& held, std::int64_t nodes) {
-    WindowChoice choice{from, to, held, cost_, nodes};
+  bool attempt(std::size_t from, std::size_t to, std::int64_t nodes) {
+    const WindowChoice choice{from, to, cost_, nodes};
     budget_.charge(static_cast<std::int64_t>(problem_.ops() / 64));
     WindowResult result = window_.search(current_, times_, choice, budget_);
     if (!result.found) return false;
@@ -66,10 +64,8 @@ class OrderSearch {
 
   // All of it: what it finds is the optimum if it comes to an end.
   void whole(std::int64_t nodes) {
-    current_ = plan_.orders;
-    times_.evaluate(current_);
-    cost_ = times_.cost();
-    WindowChoice choice{0, problem_.ops(), {}, plan_.cost, nodes};
+    accept(plan_.orders);
+    const WindowChoice choice{0, problem_.ops(), plan_.cost, nodes};
     WindowResult result = window_.search(current_, times_, choice, budget_);
     if (result.found) accept(std::move(result.orders));
     if (result.complete) {
@@ -85,7 +81,7 @@ class OrderSearch {
     Orders listed;
     if (problem_.ops() <= kMostScheduled) {
       const auto nodes = static_cast<std::int64_t>(2 * problem_.ops());
-      const WindowChoice choice{0, problem_.ops(), {}, std::numeric_limits<Nanoseconds>::max() / 4, nodes};
+      const WindowChoice choice{0, problem_.ops(), std::numeric_limits<Nanoseconds>::max() / 4, nodes};
       listed = window_.search(current_, times_, choice, budget_).orders;
     }
     if (!listed.empty()) accept(listed);
@@ -104,7 +100,7 @@ class OrderSearch {
       better = false;
       for (const std::size_t size : {std::size_t{24}, std::size_t{48}, std::size_t{80}}) {
         for (std::size_t from = 0; from < ops && !finished() && budget_.left() > leave; from += size / 2) {
-          better = attempt(from, std::min(ops, from + size), {}, 600) || better;
+          better = attempt(from, std::min(ops, from + size), 600) || better;
           if (from + size >= ops) break;
         }
       }
@@ -114,11 +110,7 @@ class OrderSearch {
   // From the best order on: some ops of a device change places with others near them, whatever that costs.
   void disturb() {
     const std::size_t ops = problem_.ops();
-    if (cost_ > plan_.cost) {
-      current_ = plan_.orders;
-      times_.evaluate(current_);
-      cost_ = times_.cost();
-    }
+    if (cost_ > plan_.cost) accept(plan_.orders);
     seed_ = splitmix64(seed_);
     const auto d = to_index(seed_ % to_index(problem_.devices));
     std::vector<std::int32_t>& row = current_[d];

@@ -27,10 +27,7 @@ WindowSearch::WindowSearch(const OrderProblem& problem)
       memory_(free_.size()),
       blocked_(free_.size()),
       slot_(problem.queues.size()),
-      drains_(free_.size()),
-      fixed_(free_.size()),
-      held_(free_.size()),
-      taken_(free_.size()) {
+      drains_(free_.size()) {
   for (const auto& queues : problem.of_device) {
     for (std::size_t k = 0; k < queues.size(); ++k) at(slot_, queues[k]) = static_cast<std::int32_t>(k);
   }
@@ -50,7 +47,6 @@ WindowResult WindowSearch::search(const Orders& orders, const OrderTimes& times,
   // The rows: what precedes the window, the window anew, what follows it.
   result.orders = orders;
   std::vector<std::size_t> next(orders.size(), 0);
-  for (const std::int32_t q : best_) --at(next, at(problem_.queues, q).device);
   for (std::size_t d = 0; d < orders.size(); ++d) {
     std::size_t begin = 0;
     for (const std::int32_t q : problem_.of_device[d]) begin += to_index(at(first_, q));
@@ -75,8 +71,7 @@ void WindowSearch::open(const Orders& orders, const OrderTimes& times, const Win
   states_.clear();
   if (candidates_.size() < total_ + 1) candidates_.resize(total_ + 1);
   std::fill(counts_.begin(), counts_.end(), 0);
-  std::fill(blocked_.begin(), blocked_.end(), 0U);
-  std::fill(taken_.begin(), taken_.end(), 0);
+  std::fill(blocked_.begin(), blocked_.end(), 0);
   std::fill(work_.begin(), work_.end(), 0);
   const auto m = to_index(problem_.microbatches);
   for (std::size_t n = 0; n < choice.from; ++n) ++counts_[to_index(times.sequence()[n]) / m];
@@ -85,24 +80,21 @@ void WindowSearch::open(const Orders& orders, const OrderTimes& times, const Win
   active_.clear();
   for (std::size_t n = choice.from; n < choice.to; ++n) ++until_[to_index(times.sequence()[n]) / m];
   for (std::size_t d = 0; d < free_.size(); ++d) {
-    held_[d] = !choice.held.empty() && choice.held[d];
     std::size_t begin = 0;
     std::size_t end = 0;
+    memory_[d] = 0;
     for (const std::int32_t q : problem_.of_device[d]) {
       begin += to_index(at(first_, q));
       end += to_index(at(until_, q));
-      work_[d] += (at(until_, q) - at(first_, q)) * at(problem_.queues, q).duration;
+      const OrderQueue& queue = at(problem_.queues, q);
+      work_[d] += (at(until_, q) - at(first_, q)) * queue.duration;
+      memory_[d] += at(first_, q) * (queue.at_begin + queue.at_end);
     }
     if (end > begin) active_.push_back(static_cast<std::int32_t>(d));
-    fixed_[d].assign(orders[d].begin() + static_cast<std::ptrdiff_t>(begin),
-                     orders[d].begin() + static_cast<std::ptrdiff_t>(end));
     free_[d] = 0;
-    memory_[d] = 0;
-    std::vector<std::int32_t> count(problem_.queues.size(), 0);
-    for (std::size_t k = 0; k < begin; ++k) {
-      const std::int32_t q = orders[d][k];
-      free_[d] = ends_[problem_.id(q, at(count, q)++)];
-      memory_[d] += at(problem_.queues, q).at_begin + at(problem_.queues, q).at_end;
+    if (begin > 0) {
+      const std::int32_t q = orders[d][begin - 1];
+      free_[d] = ends_[problem_.id(q, at(first_, q) - 1)];
     }
     after_[d] = -problem_.offsets[d];
     if (end < orders[d].size()) {
@@ -172,8 +164,8 @@ bool WindowSearch::can_begin(std::int32_t queue) const {
   const OrderQueue& q = at(problem_.queues, queue);
   if (q.needs >= 0 && at(counts_, q.needs) <= next) return false;
   if (q.feeder >= 0 && at(counts_, q.feeder) <= next) return false;
-  if (at(held_, q.device)) return at(at(fixed_, q.device), at(taken_, q.device)) == queue;
-  if ((at(blocked_, q.device) >> static_cast<unsigned>(at(slot_, queue)) & 1U) != 0) return false;
+  const std::uint64_t blocked = at(blocked_, q.device);
+  if (blocked != 0 && (blocked >> static_cast<unsigned>(at(slot_, queue)) & 1U) != 0) return false;
   const Bytes begin = at(memory_, q.device) + q.at_begin;
   return std::max(begin, begin + q.at_end) <= at(problem_.limits, q.device);
 }
@@ -259,7 +251,6 @@ bool WindowSearch::seen_better(Nanoseconds left) {
 // Whether an op that takes memory might better be run after one that is not there yet: only where another op of the
 // device may take memory in between.
 bool WindowSearch::may_hold_back(std::int32_t device, const std::vector<Candidate>& next) const {
-  if (at(held_, device)) return false;
   const auto takes = [this](std::int32_t q) {
     const OrderQueue& queue = at(problem_.queues, q);
     return queue.at_begin + std::max<Bytes>(queue.at_end, 0) > 0;
@@ -305,15 +296,17 @@ void WindowSearch::branch(Nanoseconds cost, Nanoseconds left) {
   std::stable_sort(next.begin(), next.end(),
                    [&](const Candidate& a, const Candidate& b) { return urgency(a) > urgency(b); });
   const bool hold_back = may_hold_back(device, next);
-  std::uint32_t mask = 0;
-  for (const Candidate& candidate : next) mask |= 1U << static_cast<unsigned>(at(slot_, candidate.queue));
   for (std::size_t k = 0; k < next.size() && !cut_short_; ++k) run(next[k], cost, left);
   if (!hold_back || cut_short_) return;
-  const std::uint32_t before = at(blocked_, device);
+  if (at(problem_.of_device, device).size() > 64) {  // the branch that holds back is left out: no proof
+    cut_short_ = true;
+    return;
+  }
+  std::uint64_t mask = 0;
+  for (const Candidate& candidate : next) mask |= std::uint64_t{1} << static_cast<unsigned>(at(slot_, candidate.queue));
+  const std::uint64_t before = at(blocked_, device);
   at(blocked_, device) |= mask;
-  std::vector<Candidate> mine;
-  mine.swap(next);  // the deeper node is of the same depth
-  branch(cost, left);
+  branch(cost, left);  // of the same depth: it overwrites `next`
   at(blocked_, device) = before;
 }
 
@@ -326,18 +319,16 @@ void WindowSearch::run(const Candidate& next, Nanoseconds cost, Nanoseconds left
   const Nanoseconds free = free_[d];
   const Nanoseconds old_end = ends_[id];
   const Bytes memory = memory_[d];
-  const std::uint32_t blocked = blocked_[d];
+  const std::uint64_t blocked = blocked_[d];
   free_[d] = ends_[id] = end;
   memory_[d] += queue.at_begin + queue.at_end;
   work_[d] -= queue.duration;
   blocked_[d] = 0;
-  ++taken_[d];
   ++at(counts_, next.queue);
   path_.push_back(next.queue);
   branch(std::max(cost, end + tails_[id]), std::max(left, leaves(next.queue, at(counts_, next.queue) - 1, end)));
   path_.pop_back();
   --at(counts_, next.queue);
-  --taken_[d];
   blocked_[d] = blocked;
   work_[d] += queue.duration;
   memory_[d] = memory;

@@ -2,8 +2,7 @@
 //
 // A window is a range of OrderTimes::sequence(), so all before it has begun earlier and all after it later. What
 // precedes it fixes when devices become free and tensors arrive; what follows it keeps its order and gives every op a
-// tail. The cost of an order is then the largest end + tail. Where some devices are held, their rows keep their order
-// and only their times move. A window of everything is the whole problem.
+// tail. The cost of an order is then the largest end + tail. A window of everything is the whole problem.
 //
 // Branching (Giffler and Thompson, Operations Research 8, 1960): on the device with the earliest possible end C of a
 // next op, one branch for each op that can begin there before C. Some best order is among these, for whatever begins
@@ -22,11 +21,10 @@
 namespace debubble {
 
 struct WindowChoice {
-  std::size_t from = 0;         // of the sequence
-  std::size_t to = 0;           // one after the last
-  std::vector<bool> held = {};  // by device; empty: none
-  Nanoseconds below = 0;        // only orders that cost less are of interest
-  std::int64_t nodes = 0;       // at most
+  std::size_t from = 0;    // of the sequence
+  std::size_t to = 0;      // one after the last
+  Nanoseconds below = 0;   // only orders that cost less are of interest
+  std::int64_t nodes = 0;  // at most
 };
 
 struct WindowResult {
@@ -75,17 +73,14 @@ class WindowSearch {
   std::vector<std::int32_t> counts_, until_, first_;  // by queue: done, in the window at most, at its beginning
   std::vector<Nanoseconds> ends_, tails_;             // by op
   const OrderTimes* times_ = nullptr;
-  std::vector<Nanoseconds> free_, after_, work_;  // by device; `after_`: tail of what follows; `work_`: to be done
-  std::vector<Nanoseconds> soonest_;              // by device, of the node at hand: begin of its next op
-  std::vector<Bytes> memory_;                     // by device
-  std::vector<std::uint32_t> blocked_;            // by device: its queues that are held back, a bit each
-  std::vector<std::int32_t> slot_;                // by queue: its bit
-  std::vector<std::vector<Drain>> drains_;        // by device
-  std::vector<std::vector<std::int32_t>> fixed_;  // by device: its part of the window where it is held
-  std::vector<bool> held_;
+  std::vector<Nanoseconds> free_, after_, work_;    // by device; `after_`: tail of what follows; `work_`: to be done
+  std::vector<Nanoseconds> soonest_;                // by device, of the node at hand: begin of its next op
+  std::vector<Bytes> memory_;                       // by device
+  std::vector<std::uint64_t> blocked_;              // by device: its queues that are held back, a bit each; 64 at most
+  std::vector<std::int32_t> slot_;                  // by queue: its bit
+  std::vector<std::vector<Drain>> drains_;          // by device
   std::vector<std::int32_t> active_;                // devices with something in the window
   std::vector<std::int32_t> path_, best_;           // queues in the order of the search
-  std::vector<std::int32_t> taken_;                 // by device: ops of the window done
   std::vector<std::vector<Candidate>> candidates_;  // by depth
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> seen_;
   std::vector<Nanoseconds> states_, state_;

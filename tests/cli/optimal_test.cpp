@@ -49,6 +49,22 @@ TEST_CASE("optimal with little memory is shorter than zb-auto, and proven") {
   for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 3);
 }
 
+TEST_CASE("optimal gives the reason of the bound that holds for every placement") {
+  const Folder folder;
+  const auto with = [&](const char* placement) {
+    return note_of(optimal_json(
+        folder, {"-p", "3", "-m", "4", "-v", "2", "--comm", "0.3", "--times", "f=1,b=1.2,i=1,w=1", "--param",
+                 "memory_limit=2", "--param", "budget=0", "--param", std::string("placement=") + placement}));
+  };
+  const auto bound_in = [](const std::string& note) {
+    const std::size_t begin = note.find(": no order of these stages within this memory takes less than ");
+    return note.substr(begin, note.find("; the best row") - begin);
+  };
+  const std::string both = bound_in(with("auto"));
+  CHECK(both == bound_in(with("loop")));  // the smaller of the two, though the best order is a zigzag's
+  CHECK(both != bound_in(with("zigzag")));
+}
+
 TEST_CASE("optimal: one budget, one order, and without any it is the best row's") {
   const Folder folder;
   const std::vector<std::string> limited{"-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=6"};

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/analysis/comparison.hpp"
-#include "tests/diff/perturbed_run.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 #include "tests/unit/problems_of.hpp"
@@ -16,13 +17,6 @@ using Json = nlohmann::json;
 const std::string kTrainingLog = source_directory() + "/traces/measured/bigscience_p4.log";
 
 std::string training_log() { return test::contents_of(kTrainingLog); }
-
-// The first occurrence.
-std::string with(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
 
 // The lines that do not have the words.
 std::string without_lines(const std::string& text, const std::string& words) {
@@ -178,26 +172,27 @@ TEST_CASE("logs that cannot be compared are refused, with the place and the reme
   refused(log.substr(0, log.find(" iteration ")), "P016", "nothing was measured");
   refused(log + iterations, "P012", "iteration 10 comes after iteration 200: lines are repeated or not in order");
   const std::string pipeline = "pipeline_model_parallel_size .................... 4";
-  refused(with(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "1"), "P016", "the job has no pipeline");
-  refused(with(log, pipeline, pipeline + "000000"), "P012", "more than 1000000");
-  refused(with(log, pipeline, pipeline + "000000000"), "P012", "which is no whole number");
-  refused(with(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "3"), "P012", "world_size 16 is no multiple");
-  refused(with(log, "[Rank 7]", "[Rank 77]"), "P012", "there is memory of rank 77, and the job has 16 ranks");
-  refused(with(log, "  global_batch_size ............................... 4",
-               "  global_batch_size ............................... 8"),
+  refused(replaced(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "1"), "P016", "the job has no pipeline");
+  refused(replaced(log, pipeline, pipeline + "000000"), "P012", "more than 1000000");
+  refused(replaced(log, pipeline, pipeline + "000000000"), "P012", "which is no whole number");
+  refused(replaced(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "3"), "P012",
+          "world_size 16 is no multiple");
+  refused(replaced(log, "[Rank 7]", "[Rank 77]"), "P012", "there is memory of rank 77, and the job has 16 ranks");
+  refused(replaced(log, "  global_batch_size ............................... 4",
+                   "  global_batch_size ............................... 8"),
           "P012", "the arguments have a global batch of 8 samples, and no iteration has: the last one's is 4");
-  refused(with(log, "  hidden_size", "  hidden_sizes"), "F001", "--hidden-size");
-  refused(with(log, "num_layers ...................................... 40",
-               "num_layers ...................................... 2000000000"),
+  refused(replaced(log, "  hidden_size", "  hidden_sizes"), "F001", "--hidden-size");
+  refused(replaced(log, "num_layers ...................................... 40",
+                   "num_layers ...................................... 2000000000"),
           "C006", "train.log, as --model-size");
   std::string many = without_lines(log, "  global_batch_size");
-  many = with(many, "  hidden_size", "  global_batch_size ..... 2000000000\n  hidden_size");
+  many = replaced(many, "  hidden_size", "  global_batch_size ..... 2000000000\n  hidden_size");
   for (std::size_t at = many.find("global batch size:     4"); at != std::string::npos;
        at = many.find("global batch size:     4")) {
     many.replace(at, 24, "global batch size: 2000000000");
   }
   refused(many, "S015", "train.log, as --microbatches");
-  refused(with(log, "Tesla V100-SXM2", "Riva TNT2"), "C004", "whose figures are not known");
+  refused(replaced(log, "Tesla V100-SXM2", "Riva TNT2"), "C004", "whose figures are not known");
   refused(without_lines(log, "|   0  "), "C004", "does not say on which GPUs");
 }
 

@@ -31,16 +31,20 @@ void check_run(const LoggedRun& run) {
   }
 }
 
+template <typename Read>
+void refuses_or(const Read& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    require_that(!error.diagnostics().empty());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  try {
-    check_run(read_logged_run(text, "train.log"));
-    const MegatronScenario scenario = read_megatron(text, "train.log");
-    require_that(!scenario.flags.empty());
-  } catch (const InputError& error) {
-    require_that(!error.diagnostics().empty());
-  }
+  refuses_or([&] { check_run(read_logged_run(text, "train.log")); });
+  refuses_or([&] { require_that(!read_megatron(text, "train.log").flags.empty()); });
   return 0;
 }

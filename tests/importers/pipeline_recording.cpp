@@ -70,7 +70,7 @@ class Recorder {
     for (const PlannedOp& op : row) {
       receive(rows, op);
       compute(op);
-      send(rows, op);
+      send(op);
     }
     const std::int64_t end = row.back().end + 200 * kUs;
     if (style_.optimizer) host("Optimizer.step#SGD.step", 1, end - 100 * kUs, end - 20 * kUs);
@@ -148,8 +148,7 @@ class Recorder {
     transfer("recv", op, peer, posted, sent - 50 * kUs, sent + kWire);
   }
 
-  void send(const std::vector<std::vector<PlannedOp>>& rows, const PlannedOp& op) {
-    (void)rows;
+  void send(const PlannedOp& op) {
     const int peer = op.forward ? rank_ + 1 : rank_ - 1;
     const std::int64_t posted = op.begin - 80 * kUs;
     if (peer < 0 || peer >= style_.ranks) return;

@@ -82,8 +82,7 @@ TEST_CASE("Alpa's program under a memory limit") {
 
 double least_cost(const AlpaProblem& problem) {
   double best = kNever;
-  const std::function<void(int, int, double, double, int)> walk = [&](int begin, int left, double sum, double largest,
-                                                                      int stages_so_far) {
+  const std::function<void(int, int, double, double)> walk = [&](int begin, int left, double sum, double largest) {
     if (begin == problem.layers) {
       if (left == 0) best = std::min(best, sum + (problem.microbatches - 1) * largest);
       return;
@@ -92,11 +91,11 @@ double least_cost(const AlpaProblem& problem) {
       for (const int n : problem.submeshes) {
         if (n > left) continue;
         const double time = problem.time(begin, end, n);
-        walk(end, left - n, sum + time, std::max(largest, time), stages_so_far + 1);
+        walk(end, left - n, sum + time, std::max(largest, time));
       }
     }
   };
-  walk(0, problem.devices, 0, 0, 0);
+  walk(0, problem.devices, 0, 0);
   return best;
 }
 

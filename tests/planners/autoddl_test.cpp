@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <string>
 
 #include "studies/planners/autoddl.hpp"
 #include "studies/planners/catalog.hpp"

@@ -1,8 +1,6 @@
 // Planners that count: even, megatron, deepspeed; and the balance that they share with others.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "studies/planners/catalog.hpp"
@@ -57,18 +55,9 @@ TEST_CASE("megatron: equal blocks, and embedding and loss count where that makes
 // Largest weights of stages of every partition, least.
 double lightest_heaviest(const PlannerJob& job, int stages) {
   const PlannerSums sums(job);
-  double best = std::numeric_limits<double>::infinity();
-  const std::function<void(int, int, double)> walk = [&](int begin, int left, double most) {
-    if (left == 1) {
-      best = std::min(best, std::max(most, static_cast<double>(sums.parameters(begin, job.layer_count()))));
-      return;
-    }
-    for (int end = begin + 1; end <= job.layer_count() - left + 1; ++end) {
-      walk(end, left - 1, std::max(most, static_cast<double>(sums.parameters(begin, end))));
-    }
-  };
-  walk(0, stages, 0);
-  return best;
+  return least_by_force(job.layer_count(), stages, [&](int /*stage*/, int begin, int end) {
+    return static_cast<double>(sums.parameters(begin, end));
+  });
 }
 
 TEST_CASE("deepspeed mended finds the lightest heaviest stage, and as published it may not") {

@@ -1,7 +1,6 @@
 // DAPPLE's planner: what the authors' program decided on its profiles, and the latency formula of the paper.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "studies/planners/catalog.hpp"

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "studies/planners/catalog.hpp"
@@ -90,18 +89,7 @@ double by_force(const PlannerJob& job, int stages, bool asynchronous) {
     }
     return best;
   };
-  double best = kNothing;
-  const std::function<void(int, int, double)> walk = [&](int begin, int stage, double most) {
-    if (stage + 1 == stages) {
-      best = std::min(best, std::max(most, cost(stage, begin, job.layer_count())));
-      return;
-    }
-    for (int end = begin + 1; end + stages - stage - 1 <= job.layer_count(); ++end) {
-      walk(end, stage + 1, std::max(most, cost(stage, begin, end)));
-    }
-  };
-  walk(0, 0, 0);
-  return best;
+  return least_by_force(job.layer_count(), stages, cost);
 }
 
 TEST_CASE("DawnPiper's all cuts equal brute force, and its interval is never better and seldom worse") {

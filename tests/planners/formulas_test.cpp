@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <tuple>
 #include <variant>
@@ -19,21 +18,6 @@
 
 namespace debubble::testing {
 namespace {
-
-using Weight = std::function<double(int, int, int)>;
-
-double least_by_force(int layers, int stages, const Weight& weight) {
-  double best = std::numeric_limits<double>::infinity();
-  const std::function<void(int, int, double)> walk = [&](int begin, int stage, double most) {
-    if (stage + 1 == stages) {
-      best = std::min(best, std::max(most, weight(stage, begin, layers)));
-      return;
-    }
-    for (int end = begin + 1; end < layers; ++end) walk(end, stage + 1, std::max(most, weight(stage, begin, end)));
-  };
-  walk(0, 0, 0);
-  return best;
-}
 
 TEST_CASE("accept without an error is right, and with one it regrets, and says how much") {
   Draws draws(37);

@@ -1,11 +1,12 @@
 // Jobs of the tests of planners: chains written as lists, and random ones.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
+#include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/core/splitmix.hpp"
@@ -79,6 +80,24 @@ inline PlannerJob random_chain(Draws& draws, int layers, int devices) {
   set_layers(job, rows);
   job.microbatches = draws.whole(1, 12);
   return job;
+}
+
+// Of all partitions the one whose heaviest stage is lightest: what that stage weighs. `weight`: of a stage's number and
+// its layers from begin on, up to end.
+inline double least_by_force(int layers, int stages, const std::function<double(int, int, int)>& weight) {
+  double best = std::numeric_limits<double>::infinity();
+  const std::function<void(int, int, double)> walk = [&](int begin, int stage, double most) {
+    const int behind = stages - stage - 1;
+    if (behind == 0) {
+      best = std::min(best, std::max(most, weight(stage, begin, layers)));
+      return;
+    }
+    for (int end = begin + 1; end + behind <= layers; ++end) {
+      walk(end, stage + 1, std::max(most, weight(stage, begin, end)));
+    }
+  };
+  walk(0, 0, 0);
+  return best;
 }
 
 }  // namespace debubble::testing

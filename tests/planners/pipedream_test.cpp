@@ -2,10 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 #include <string>
 
 #include "formats/importers/pipedream_graph.hpp"
@@ -20,11 +18,8 @@ namespace {
 
 PlannerJob recorded(const std::string& model) {
   const std::string path = source_directory() + "/tests/planners/pipedream/" + model + ".txt";
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
   ProblemList problems(path);
-  const PipedreamGraph graph = parse_pipedream(text.str(), problems);
+  const PipedreamGraph graph = parse_pipedream(test::contents_of(path), problems);
   problems.throw_if_any();
   return pipedream_states(graph, true);
 }

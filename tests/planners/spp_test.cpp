@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <numeric>
 
 #include "studies/planners/catalog.hpp"
 #include "studies/planners/spp.hpp"

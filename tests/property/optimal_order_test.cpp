@@ -255,9 +255,8 @@ bool is_whole(const OrderProblem& problem, const Orders& orders) {
 }
 
 Schedule as_schedule(const OrderProblem& problem, const Placement& placement, const Orders& orders) {
-  ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}};
-  Schedule schedule =
-      build_schedule("optimal", {problem.devices, problem.microbatches, request.chunks, {{"budget", "0"}}});
+  const int chunks = problem.stages / problem.devices;
+  Schedule schedule = build_schedule("optimal", {problem.devices, problem.microbatches, chunks, {{"budget", "0"}}});
   schedule.placement = placement;
   std::vector<int> next(problem.queues.size(), 0);
   for (std::size_t d = 0; d < orders.size(); ++d) {
@@ -333,6 +332,23 @@ TEST_CASE("optimal: never slower than a row of the catalog within the same memor
         if (fits) REQUIRE(totals.makespan <= other.makespan);
       } catch (const InputError&) {  // no such pipeline, or not within the memory
       }
+    }
+  }
+}
+
+TEST_CASE("optimal: devices with more than 32 and more than 64 queues") {
+  for (const int chunks : {11, 22}) {
+    for (int seed = 1; seed <= 6; ++seed) {
+      Dice dice(static_cast<std::uint64_t>(seed));
+      const Tight tight = tight_case(dice, 2, 2, chunks);
+      CAPTURE(chunks);
+      CAPTURE(seed);
+      const auto [schedule, proof] = searched(tight, {{"budget", "3000"}, {"backward", "split"}});
+      const Totals totals = totals_of(schedule, tight.of);
+      REQUIRE(totals.makespan == proof.time);
+      REQUIRE(proof.bound <= proof.time);
+      for (std::size_t d = 0; d < tight.limits.size(); ++d)
+        REQUIRE(totals.devices[d].peak_activation <= tight.limits[d]);
     }
   }
 }

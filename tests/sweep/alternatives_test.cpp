@@ -106,6 +106,7 @@ TEST_CASE("lists and ranges that say nothing are refused") {
   CHECK(code_of_refusal("--tp", "1:4,2") == "C007");
   CHECK(code_of_refusal("--seed", "1:1000001") == "C012");
   CHECK(code_of_refusal("--seed", "1:999999999999999") == "C012");
+  CHECK(code_of_refusal("--seed", "1:1000000:*1.000000001") == "C012");  // 14 G steps
 }
 
 TEST_CASE("every flag of simulate whose values have commas is marked") {

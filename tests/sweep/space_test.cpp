@@ -1,8 +1,6 @@
 // The combinations of a sweep: their order, their flags, and the number that tells one sweep from another.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "scenario/request/flag.hpp"
 #include "sim/core/error.hpp"
 #include "studies/sweep/space.hpp"
+#include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -101,15 +100,14 @@ TEST_CASE("the fingerprint is of what is asked, not of how it is written") {
 }
 
 TEST_CASE("the fingerprint is of the contents of files, too") {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "debubble-space-test.json";
+  const Folder folder;
   const auto of = [&](const char* text) {
-    std::ofstream(file) << text;
-    return Swept(Typed{{"--profile", file.string()}}).fingerprint();
+    folder.write("profile.json", text);
+    return Swept(Typed{{"--profile", folder.path("profile.json")}}).fingerprint();
   };
   const std::uint64_t one = of("one");
   CHECK(one != of("two"));
   CHECK(one == of("one"));
-  std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 Of a trace of StragglerAnalysis the spans of ops and of sends and receives are kept, of some steps, with the names of the
 threads; of Primus' files the begins and ends of the first iterations; of a training log the arguments, iterations,
-timers and memory. expected.json is computed here, from the reduced
-files alone, by rules of its own: none of it comes from debubble.
+timers and memory. expected.json is computed here, from the reduced files alone, by rules of its own: none of it comes
+from debubble.
 """
 
 import collections
@@ -15,6 +15,7 @@ import json
 import pathlib
 import sys
 
+import measure_cpu
 import sailor
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -47,26 +48,24 @@ SOURCES = [
      "licence": "facts; BSD-3-Clause (Megatron-LM)",
      "not_modelled": ["transfers between stages", "launch times"]},
     sailor.SOURCE,
+    {"name": "bigscience", "title": "BigScience's logs of Megatron-LM: GPT on 16 to 256 V100, tensor parallel 4",
+     "where": "bigscience-workshop/bigscience, commit 9e64edec2ad1fb9263bf39ba616a84ff64b4d947, experiments/gpt2-meg and "
+              "experiments/gpt2-meg-ds-3d",
+     "licence": "Apache-2.0",
+     "not_modelled": ["how stages differ: the log times the last one only, whose vocabulary the others lack, and none "
+                      "need be as fast; with 64 stages of one layer each the vocabulary is a large part of it",
+                      "transfers between stages, which lie on the network between nodes and hold the ranks"]},
+    {"name": "cpu-2-processes",
+     "title": "Runs of our own: debubble live --backend torch, PyTorch 1.13.0 with gloo, 2 processes on 2 cores of a shared "
+              "Intel Xeon",
+     "where": "traces/measured/cpu_2_processes, by its measure_cpu.py",
+     "licence": "Apache-2.0",
+     "not_modelled": ["that a process which sends copies the bytes itself, and that the threads of gloo need a core: there "
+                      "are as many processes as cores",
+                      "noise: over three repeats of a schedule the steps differ by up to 7 %, the bubbles by up to 1.5 "
+                      "points (noise.json)"],
+     "counted_apart": "these are CPU cores, whose launch gaps and shared cores no GPU has"},
 ]
-BIGSCIENCE_SOURCE = {
-    "name": "bigscience", "title": "BigScience's logs of Megatron-LM: GPT on 16 to 256 V100, tensor parallel 4",
-    "where": "bigscience-workshop/bigscience, commit 9e64edec2ad1fb9263bf39ba616a84ff64b4d947, experiments/gpt2-meg and "
-             "experiments/gpt2-meg-ds-3d",
-    "licence": "Apache-2.0",
-    "not_modelled": ["how stages differ: the log times the last one only, whose vocabulary the others lack, and none "
-                     "need be as fast; with 64 stages of one layer each the vocabulary is a large part of it",
-                     "transfers between stages, which lie on the network between nodes and hold the ranks"]}
-CPU_SOURCE = {
-    "name": "cpu-2-processes",
-    "title": "Runs of our own: debubble live --backend torch, PyTorch 1.13.0 with gloo, 2 processes on 2 cores of a shared Intel Xeon",
-    "where": "traces/measured/cpu_2_processes, by its measure_cpu.py",
-    "licence": "Apache-2.0",
-    "not_modelled": ["that a process which sends copies the bytes itself, and that the threads of gloo need a core: there are as "
-                     "many processes as cores",
-                     "noise: over three repeats of a schedule the steps differ by up to 7 %, the bubbles by up to 1.5 points "
-                     "(noise.json)"],
-    "counted_apart": "these are CPU cores, whose launch gaps and shared cores no GPU has"}
-CPU_SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v", "chimera")
 
 
 def write(name, value):
@@ -177,8 +176,8 @@ def list_of_runs(folder):
     runs += sailor.rows(folder / "sailor")
     runs += [{"id": name.replace("_", "-"), "source": "bigscience", "log": f"{name}.log"} for name in BIGSCIENCE]
     runs += [{"id": f"cpu-{name}", "source": "cpu-2-processes", "files": [f"cpu_2_processes/{name}.json.gz"]}
-             for name in CPU_SCHEDULES]
-    return {"schema": "debubble.measured/1", "sources": SOURCES + [BIGSCIENCE_SOURCE, CPU_SOURCE], "runs": runs}
+             for name in measure_cpu.SCHEDULES]
+    return {"schema": "debubble.measured/1", "sources": SOURCES, "runs": runs}
 
 
 def main():

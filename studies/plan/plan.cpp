@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t kUsualTokens = std::int64_t{1} << 22;  // of one step
 constexpr double kUsualGap = 0.01;
 constexpr int kMostGpus = 1 << 20;
-constexpr std::int64_t kLargestBatch = std::int64_t{1} << 31;
+constexpr std::int64_t kLargestBatch = (std::int64_t{1} << 31) - 1;  // counts of microbatches are int
 constexpr std::array<std::pair<const char*, const char*>, 4> kFrameworks{
     {{"megatron", "Megatron-LM"}, {"torchtitan", "torchtitan"}, {"deepspeed", "DeepSpeed"}, {"pytorch", "PyTorch"}}};
 constexpr double kSimpleEnough = 1.1;  // times the best step: no simpler plan that is slower is worth a line
@@ -119,12 +120,16 @@ void refuse_decided(const ScenarioFlags& job) {
   }
 }
 
-// The schedule, and the sharding and context ranks that the framework's pipelines take.
-bool can_run(const PlanChoice& choice, std::string_view framework) {
-  if (!runs_in(choice, std::string(framework))) return false;
-  if (framework == "torchtitan") return choice.zero == 0 || choice.zero == 3;
-  if (framework == "DeepSpeed" && choice.context > 1) return false;
-  return choice.zero < 2 || choice.pipeline == 1;
+int threads_of(const std::optional<int>& asked) {
+  constexpr int kMostThreads = 1024;
+  if (!asked) return 0;
+  if (*asked >= 1 && *asked <= kMostThreads) return *asked;
+  throw InputError(Diagnostic{"C012", "--threads", std::to_string(*asked) + " threads cannot be used",
+                              "from 1 to " + std::to_string(kMostThreads) + "; without it one per core"});
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class PlanMaker {
@@ -143,6 +148,7 @@ class PlanMaker {
           "little: --topology says what there is");
     }
     const bool in_time = !options_.budget;
+    begin_ = std::chrono::steady_clock::now();
     if (in_time && flags_.runs_in.empty()) search_frameworks(search);
     plan_.search = search.run(options_, progress_);
     if (plan_.search.runs.empty()) {
@@ -171,7 +177,7 @@ class PlanMaker {
     plan_.asked_gap = flags_.gap.empty() ? kUsualGap : parse_number(flags_.gap, "--gap", 100, "1%") / 100;
     options_.gap = plan_.asked_gap;
     options_.objective = plan_.objective;
-    options_.threads = flags_.threads.value_or(0);
+    options_.threads = threads_of(flags_.threads);
     if (!flags_.budget.empty()) options_.budget = parse_budget(flags_.budget);
     if (!flags_.runs_in.empty()) {
       request_.runs_in =
@@ -282,8 +288,11 @@ class PlanMaker {
       try {
         SearchOptions options = options_;
         options.gap = 1;  // anything that fits
+        if (options.budget) options.budget = std::max(0.0, *options.budget - seconds_since(begin_));
         PlanSearch search(more, plan_space(more));
-        if (search.run(options, progress_).runs.empty()) continue;
+        const SearchResult found = search.run(options, progress_);
+        if (found.runs.empty() && found.interrupted) return;  // so many could be enough, or not
+        if (found.runs.empty()) continue;
         plan_.enough_gpus = more.gpus;
         return;
       } catch (const InputError&) {
@@ -297,6 +306,7 @@ class PlanMaker {
   PlanRequest request_;
   SearchOptions options_;
   bool chosen_topology_ = false;
+  std::chrono::steady_clock::time_point begin_;  // of the search
   Plan plan_;
 };
 

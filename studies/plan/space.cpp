@@ -17,7 +17,7 @@ constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
 constexpr int kMostStagesPerDevice = 8;
 
-// "tp": {"4", "8"} as numbers; nothing where the key is open.
+// "tp": {"4", "8"} as numbers, each once; nothing where the key is open.
 std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& request, const std::string& key) {
   const auto found = request.allowed.find(key);
   if (found == request.allowed.end()) return std::nullopt;
@@ -29,24 +29,29 @@ std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& requ
       throw InputError(Diagnostic{"C003", "--fix " + key, "\"" + value + "\" is not a whole number",
                                   "write it like --fix " + key + "=2"});
     }
-    numbers.push_back(number);
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
   }
   return numbers;
 }
 
+// Each once.
 std::optional<std::vector<std::string>> allowed_words(const PlanRequest& request, const std::string& key,
                                                       const std::vector<std::string>& all) {
   const auto found = request.allowed.find(key);
   if (found == request.allowed.end()) return std::nullopt;
+  std::vector<std::string> words;
   for (const std::string& value : found->second) {
-    if (std::find(all.begin(), all.end(), value) != all.end()) continue;
+    if (std::find(all.begin(), all.end(), value) != all.end()) {
+      if (std::find(words.begin(), words.end(), value) == words.end()) words.push_back(value);
+      continue;
+    }
     const std::string guess = closest_name(value, all);
     std::string names;
     for (const std::string& one : all) names += (names.empty() ? "" : ", ") + one;
     throw InputError(Diagnostic{"C002", "--fix " + key, "\"" + value + "\" is not one of its values",
                                 guess.empty() ? "they are " + names : "did you mean " + guess + "?"});
   }
-  return found->second;
+  return words;
 }
 
 bool is_allowed(const std::optional<std::vector<std::int64_t>>& allowed, std::int64_t value) {

@@ -102,8 +102,7 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
       flags.text += "pipeline_parallel_schedule = \"" + name + "\"\n";
     }
   }
-  const char* const modes[] = {"none", "selective", "full"};
-  flags.text += "[activation_checkpoint]\nmode = \"" + std::string(modes[choice.recompute]) + "\"\n";
+  flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
   const std::string loss = torchtitan_loss(choice);
   if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
   return flags;

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include "formats/text/choice.hpp"
+#include "formats/text/numbers.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 namespace {
@@ -26,10 +26,9 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kFrameworks{
 constexpr double kSimpleEnough = 1.1;  // times the best step: no simpler plan that is slower is worth a line
 
 double parse_number(const std::string& text, const char* place, double most, const char* example) {
-  double value = 0;
-  const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && last == end && value >= 0 && value <= most) return value;
+  const std::optional<double> value =
+      number_of(std::string_view(text).substr(0, text.size() - (text.ends_with('%') ? 1 : 0)));
+  if (value && *value >= 0 && *value <= most) return *value;
   throw InputError(Diagnostic{
       "C012", place, "\"" + text + "\" is not a number from 0 to " + std::to_string(static_cast<std::int64_t>(most)),
       std::string("write it like ") + place + " " + example});
@@ -53,10 +52,7 @@ void read_allowed(const std::vector<std::string>& lists, const char* flag, bool 
   for (const std::string& list : lists) {
     std::string key;
     Allowed here;
-    std::size_t begin = 0;
-    while (begin <= list.size()) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      const std::string item = list.substr(begin, end - begin);
+    for (const std::string& item : split(list)) {
       const std::size_t equals = item.find('=');
       const bool named = equals != std::string::npos && equals > 0;
       if (named) key = item.substr(0, equals);
@@ -68,7 +64,6 @@ void read_allowed(const std::vector<std::string>& lists, const char* flag, bool 
       }
       if (named && here.contains(key)) allow(here, key, {}, flag);  // throws
       here[key].push_back(value);
-      begin = end + 1;
     }
     for (auto& [name, values] : here) allow(allowed, name, std::move(values), flag);
   }
@@ -214,7 +209,6 @@ class PlanMaker {
     }
     const TransformerShape& shape = probe.transformer.setup->shape;
     request_.heads = shape.heads;
-    request_.kv_heads = shape.kv_heads;
     request_.experts = shape.experts;
   }
 
@@ -251,16 +245,12 @@ class PlanMaker {
     }
   }
 
-  // Among all that was simulated.
+  // Among all that was simulated: what a framework runs is among it, with a budget or without.
   void add_simplest() {
-    std::vector<PlannedRun> all = plan_.search.runs;
-    for (const Alternative& one : plan_.alternatives) {
-      if (one.run) all.push_back(*one.run);
-    }
     const PlannedRun& best = plan_.search.runs.front();
     const PlannedRun* simplest = &best;
     const PlannedRun* smallest = &best;
-    for (const PlannedRun& run : all) {
+    for (const PlannedRun& run : plan_.search.runs) {
       const bool quick = static_cast<double>(run.step) <= kSimpleEnough * static_cast<double>(best.step);
       const auto order = [](const PlannedRun& one) { return std::pair(complexity(one.choice), one.step); };
       if (quick && order(run) < order(*simplest)) simplest = &run;

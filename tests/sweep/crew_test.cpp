@@ -1,12 +1,13 @@
 // A crew that cannot have all its threads ends those that it has.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 #include "studies/sweep/crew.hpp"
@@ -65,7 +66,7 @@ class FewAddresses {
     std::FILE* const file = std::fopen("/proc/self/statm", "r");
     if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) throw std::runtime_error("no /proc/self/statm");
     std::fclose(file);
-    return rlim_t{pages} * 4096;
+    return rlim_t{pages} * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
   }
 
   rlimit before_{};

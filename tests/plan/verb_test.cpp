@@ -169,7 +169,8 @@ TEST_CASE("what was not simulated is said to be excluded only by the bound that 
 
 TEST_CASE("DeepSpeed is offered nothing to paste for context ranks, which it does not run") {
   const Folder folder;
-  const Json plan = Json::parse(folder.data(small_with({"--cp", "2", "--zero", "1", "--format", "json"})));
+  const Json plan = Json::parse(
+      folder.data(small_with({"--cp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--format", "json"})));
   const Json& deepspeed = plan["frameworks"][2];
   CHECK(deepspeed["framework"] == "DeepSpeed");
   CHECK(deepspeed["text"] == "");

@@ -36,14 +36,16 @@ void bound_by(const OrderSummary& order, const Job& job, const PlanChoice& choic
   if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
 }
 
+Bytes state_bytes(const ProfileLayer& layer) {
+  return layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+}
+
 // What no device with the mean of all states has room for.
 Bytes missing_for_states(const Scenario& scenario, int devices) {
   const MemoryLimits limits = make_memory_limits(scenario, devices).value;
   if (limits.capacities.empty()) return 0;
   Bytes states = 0;
-  for (const ProfileLayer& layer : scenario.profile->layers) {
-    states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
-  }
+  for (const ProfileLayer& layer : scenario.profile->layers) states += state_bytes(layer);
   Bytes all = 0;
   for (int d = 0; d < devices; ++d)
     all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
@@ -187,9 +189,8 @@ BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base,
     Nanoseconds times = 0;
     Bytes states = 0;
     for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) {
-      const ProfileLayer& layer = scenario.profile->layers[k];
       times += least_time(scenario, k);
-      states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+      states += state_bytes(scenario.profile->layers[k]);
     }
     one.compute = times * base.microbatches / base.pipeline;
     one.states = states / base.pipeline;

@@ -21,7 +21,7 @@ void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
 
 PlanChoice PlanEvaluations::choice_of(const VariantId& id) const {
   PlanChoice choice = space_.bases[id.base];
-  const PlanVariant variant = space_.variants_of(choice)[id.variant];
+  const PlanVariant& variant = space_.variants_of(choice)[id.variant];
   choice.schedule = variant.schedule;
   choice.chunks = variant.chunks;
   choice.zero = id.zero;

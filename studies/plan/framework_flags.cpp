@@ -12,6 +12,26 @@ std::string argument(const char* name, std::int64_t value) {
   return std::string(" ") + name + " " + std::to_string(value);
 }
 
+// torchtitan's data ranks all shard everything, or are replicas. Empty: what the choice shards is one of these.
+std::string torchtitan_loss(const PlanChoice& choice) {
+  if (choice.zero == 0 || choice.zero == 3) return "";
+  return "shards all or nothing: ZeRO-" + std::to_string(choice.zero) +
+         " becomes replicas here, which take more memory";
+}
+
+// Why it cannot run the choice: its schedule, or the sharding and context ranks of its pipelines. Empty: it can.
+std::string obstacle(const PlanChoice& choice, const std::string& framework) {
+  if (!runs_in(choice, framework)) return "does not run " + choice.schedule;
+  if (framework == "torchtitan") return torchtitan_loss(choice);
+  const bool sharded = choice.zero > 1 && choice.pipeline > 1;
+  if (framework == "DeepSpeed") {
+    if (sharded) return "its pipelines take ZeRO-1 at most";
+    return choice.context > 1 ? "has no context ranks" : "";
+  }
+  if (!sharded) return "";
+  return "shards gradients and weights (ZeRO-" + std::to_string(choice.zero) + ") without a pipeline only";
+}
+
 // Megatron-LM cuts evenly unless a layout says otherwise.
 std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile& profile) {
   if (choice.pipeline * choice.chunks == 1) return "";
@@ -24,14 +44,8 @@ std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile
 
 FrameworkFlags megatron(const PlanChoice& choice, const Job& job, const Profile& profile, std::int64_t global_batch) {
   FrameworkFlags flags{"Megatron-LM", "", ""};
-  if (!runs_in(choice, flags.framework)) {
-    flags.note = "does not run " + choice.schedule;
-    return flags;
-  }
-  if (choice.zero > 1 && choice.pipeline > 1) {
-    flags.note = "shards gradients and weights (ZeRO-" + std::to_string(choice.zero) + ") without a pipeline only";
-    return flags;
-  }
+  flags.note = obstacle(choice, flags.framework);
+  if (!flags.note.empty()) return flags;
   flags.text = argument("--tensor-model-parallel-size", choice.tensor) +
                argument("--pipeline-model-parallel-size", choice.pipeline) + megatron_cut(choice, job, profile) +
                argument("--micro-batch-size", choice.microbatch) + argument("--global-batch-size", global_batch);
@@ -88,25 +102,16 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
       flags.text += "pipeline_parallel_schedule = \"" + name + "\"\n";
     }
   }
-  const char* const modes[] = {"none", "selective", "full"};
-  flags.text += "[activation_checkpoint]\nmode = \"" + std::string(modes[choice.recompute]) + "\"\n";
-  if (choice.zero == 1 || choice.zero == 2) {
-    flags.note += std::string(flags.note.empty() ? "" : ". ") + "shards all or nothing: ZeRO-" +
-                  std::to_string(choice.zero) + " becomes replicas here, which take more memory";
-  }
+  flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
+  const std::string loss = torchtitan_loss(choice);
+  if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
   return flags;
 }
 
 FrameworkFlags deepspeed(const PlanChoice& choice, std::int64_t global_batch) {
   FrameworkFlags flags{"DeepSpeed", "", ""};
-  if (!runs_in(choice, flags.framework)) {
-    flags.note = "does not run " + choice.schedule;
-    return flags;
-  }
-  if (choice.zero > 1 && choice.pipeline > 1) {
-    flags.note = "its pipelines take ZeRO-1 at most";
-    return flags;
-  }
+  flags.note = obstacle(choice, flags.framework);
+  if (!flags.note.empty()) return flags;
   flags.text = "{\"train_batch_size\": " + std::to_string(global_batch) +
                ", \"train_micro_batch_size_per_gpu\": " + std::to_string(choice.microbatch) +
                ", \"gradient_accumulation_steps\": " + std::to_string(choice.microbatches) +
@@ -123,6 +128,8 @@ bool runs_in(const PlanChoice& choice, const std::string& framework) {
   const ScheduleEntry* entry = find_schedule(choice.schedule);
   return entry != nullptr && names_framework(entry->frameworks, framework);
 }
+
+bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
 
 std::vector<FrameworkFlags> framework_flags(const PlanChoice& choice, const Job& job, const Profile& profile,
                                             std::int64_t global_batch) {

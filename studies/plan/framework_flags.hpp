@@ -23,4 +23,7 @@ struct FrameworkFlags {
 // Whether the catalog says that the framework runs the choice's schedule today; one device alone runs everywhere.
 [[nodiscard]] bool runs_in(const PlanChoice& choice, const std::string& framework);
 
+// Whether the framework runs the choice: its schedule, with its sharding and its context ranks.
+[[nodiscard]] bool can_run(const PlanChoice& choice, const std::string& framework);
+
 }  // namespace debubble

@@ -92,8 +92,6 @@ bool tells_moments(const Schedule& schedule) {
 
 OrderSummary summarise(const Schedule& schedule, bool may_split) {
   OrderSummary summary;
-  summary.devices = schedule.devices;
-  summary.stages = schedule.stages;
   summary.microbatches = schedule.microbatches;
   summary.pieces = schedule.pieces;
   summary.replicas = schedule.placement.replicas();

@@ -44,8 +44,6 @@ struct DeviceSummary {
 };
 
 struct OrderSummary {
-  int devices = 0;
-  int stages = 0;
   int microbatches = 0;
   int pieces = 1;
   int replicas = 1;

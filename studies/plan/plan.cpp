@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
-#include <cmath>
+#include <chrono>
 #include <utility>
 
 #include "formats/text/choice.hpp"
+#include "formats/text/numbers.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 namespace {
@@ -19,16 +20,15 @@ namespace {
 constexpr std::int64_t kUsualTokens = std::int64_t{1} << 22;  // of one step
 constexpr double kUsualGap = 0.01;
 constexpr int kMostGpus = 1 << 20;
-constexpr std::int64_t kLargestBatch = std::int64_t{1} << 31;
+constexpr std::int64_t kLargestBatch = (std::int64_t{1} << 31) - 1;  // counts of microbatches are int
 constexpr std::array<std::pair<const char*, const char*>, 4> kFrameworks{
     {{"megatron", "Megatron-LM"}, {"torchtitan", "torchtitan"}, {"deepspeed", "DeepSpeed"}, {"pytorch", "PyTorch"}}};
 constexpr double kSimpleEnough = 1.1;  // times the best step: no simpler plan that is slower is worth a line
 
 double parse_number(const std::string& text, const char* place, double most, const char* example) {
-  double value = 0;
-  const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && last == end && value >= 0 && value <= most) return value;
+  const std::optional<double> value =
+      number_of(std::string_view(text).substr(0, text.size() - (text.ends_with('%') ? 1 : 0)));
+  if (value && *value >= 0 && *value <= most) return *value;
   throw InputError(Diagnostic{
       "C012", place, "\"" + text + "\" is not a number from 0 to " + std::to_string(static_cast<std::int64_t>(most)),
       std::string("write it like ") + place + " " + example});
@@ -52,10 +52,7 @@ void read_allowed(const std::vector<std::string>& lists, const char* flag, bool 
   for (const std::string& list : lists) {
     std::string key;
     Allowed here;
-    std::size_t begin = 0;
-    while (begin <= list.size()) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      const std::string item = list.substr(begin, end - begin);
+    for (const std::string& item : split(list)) {
       const std::size_t equals = item.find('=');
       const bool named = equals != std::string::npos && equals > 0;
       if (named) key = item.substr(0, equals);
@@ -67,7 +64,6 @@ void read_allowed(const std::vector<std::string>& lists, const char* flag, bool 
       }
       if (named && here.contains(key)) allow(here, key, {}, flag);  // throws
       here[key].push_back(value);
-      begin = end + 1;
     }
     for (auto& [name, values] : here) allow(allowed, name, std::move(values), flag);
   }
@@ -119,12 +115,16 @@ void refuse_decided(const ScenarioFlags& job) {
   }
 }
 
-// The schedule, and the sharding and context ranks that the framework's pipelines take.
-bool can_run(const PlanChoice& choice, std::string_view framework) {
-  if (!runs_in(choice, std::string(framework))) return false;
-  if (framework == "torchtitan") return choice.zero == 0 || choice.zero == 3;
-  if (framework == "DeepSpeed" && choice.context > 1) return false;
-  return choice.zero < 2 || choice.pipeline == 1;
+int threads_of(const std::optional<int>& asked) {
+  constexpr int kMostThreads = 1024;
+  if (!asked) return 0;
+  if (*asked >= 1 && *asked <= kMostThreads) return *asked;
+  throw InputError(Diagnostic{"C012", "--threads", std::to_string(*asked) + " threads cannot be used",
+                              "from 1 to " + std::to_string(kMostThreads) + "; without it one per core"});
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class PlanMaker {
@@ -143,6 +143,7 @@ class PlanMaker {
           "little: --topology says what there is");
     }
     const bool in_time = !options_.budget;
+    begin_ = std::chrono::steady_clock::now();
     if (in_time && flags_.runs_in.empty()) search_frameworks(search);
     plan_.search = search.run(options_, progress_);
     if (plan_.search.runs.empty()) {
@@ -171,7 +172,7 @@ class PlanMaker {
     plan_.asked_gap = flags_.gap.empty() ? kUsualGap : parse_number(flags_.gap, "--gap", 100, "1%") / 100;
     options_.gap = plan_.asked_gap;
     options_.objective = plan_.objective;
-    options_.threads = flags_.threads.value_or(0);
+    options_.threads = threads_of(flags_.threads);
     if (!flags_.budget.empty()) options_.budget = parse_budget(flags_.budget);
     if (!flags_.runs_in.empty()) {
       request_.runs_in =
@@ -208,7 +209,6 @@ class PlanMaker {
     }
     const TransformerShape& shape = probe.transformer.setup->shape;
     request_.heads = shape.heads;
-    request_.kv_heads = shape.kv_heads;
     request_.experts = shape.experts;
   }
 
@@ -245,16 +245,12 @@ class PlanMaker {
     }
   }
 
-  // Among all that was simulated.
+  // Among all that was simulated: what a framework runs is among it, with a budget or without.
   void add_simplest() {
-    std::vector<PlannedRun> all = plan_.search.runs;
-    for (const Alternative& one : plan_.alternatives) {
-      if (one.run) all.push_back(*one.run);
-    }
     const PlannedRun& best = plan_.search.runs.front();
     const PlannedRun* simplest = &best;
     const PlannedRun* smallest = &best;
-    for (const PlannedRun& run : all) {
+    for (const PlannedRun& run : plan_.search.runs) {
       const bool quick = static_cast<double>(run.step) <= kSimpleEnough * static_cast<double>(best.step);
       const auto order = [](const PlannedRun& one) { return std::pair(complexity(one.choice), one.step); };
       if (quick && order(run) < order(*simplest)) simplest = &run;
@@ -282,8 +278,11 @@ class PlanMaker {
       try {
         SearchOptions options = options_;
         options.gap = 1;  // anything that fits
+        if (options.budget) options.budget = std::max(0.0, *options.budget - seconds_since(begin_));
         PlanSearch search(more, plan_space(more));
-        if (search.run(options, progress_).runs.empty()) continue;
+        const SearchResult found = search.run(options, progress_);
+        if (found.runs.empty() && found.interrupted) return;  // so many could be enough, or not
+        if (found.runs.empty()) continue;
         plan_.enough_gpus = more.gpus;
         return;
       } catch (const InputError&) {
@@ -297,6 +296,7 @@ class PlanMaker {
   PlanRequest request_;
   SearchOptions options_;
   bool chosen_topology_ = false;
+  std::chrono::steady_clock::time_point begin_;  // of the search
   Plan plan_;
 };
 

@@ -56,9 +56,6 @@ class SearchRun {
   [[nodiscard]] double value_of(const PlannedRun& run) const {
     return static_cast<double>(options_.objective == PlanObjective::kStep ? run.step : run.peak);
   }
-  [[nodiscard]] bool is_within_limit(const PlannedRun& run) const {
-    return options_.memory_limit == 0 || run.peak <= options_.memory_limit;
-  }
   // What is no better than this is not looked at.
   [[nodiscard]] double limit() const { return std::isinf(best_) ? best_ : best_ * (1 - options_.gap); }
 
@@ -78,8 +75,6 @@ class SearchRun {
       if (!base.legal) {
         result_.illegal += variants;
         count_illegal(base.code, base.message, variants);
-      } else if (options_.memory_limit > 0 && base.states > options_.memory_limit) {
-        result_.excluded_by_memory += variants;
       } else {
         order_.push_back(k);
       }
@@ -138,8 +133,7 @@ class SearchRun {
       count_illegal(one.code, one.message, 1);
       return;
     }
-    const bool beyond = options_.memory_limit > 0 && one.memory_bound > options_.memory_limit;
-    if (one.kind == Evaluation::Kind::kTooLarge || beyond) {
+    if (one.kind == Evaluation::Kind::kTooLarge) {
       ++result_.excluded_by_memory;
       note_near_miss(id, one.missing, false);
       return;
@@ -184,10 +178,6 @@ class SearchRun {
       note_near_miss(id, one.missing, true);
     }
     if (one.kind != Evaluation::Kind::kFits) return;
-    if (!is_within_limit(one.run)) {
-      ++result_.out_of_memory;
-      return;
-    }
     result_.runs.push_back(one.run);
     best_ = std::min(best_, value_of(one.run));
   }

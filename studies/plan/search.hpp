@@ -28,7 +28,6 @@ struct SearchOptions {
   double gap = 0.01;             // it ends when nothing left can be better by a larger share
   std::optional<double> budget;  // seconds
   int threads = 0;               // 0: as many as there are cores
-  Bytes memory_limit = 0;        // of the peak, in addition to what the devices have; 0: none
 };
 
 // A choice that does not fit, and what it lacks.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
+#include "formats/text/numbers.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -17,36 +19,40 @@ constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
 constexpr int kMostStagesPerDevice = 8;
 
-// "tp": {"4", "8"} as numbers; nothing where the key is open.
+// "tp": {"4", "8"} as numbers, each once; nothing where the key is open.
 std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& request, const std::string& key) {
   const auto found = request.allowed.find(key);
   if (found == request.allowed.end()) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const std::string& value : found->second) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < 0) {
+    const std::optional<std::int64_t> number = count_of(value, std::numeric_limits<std::int64_t>::max());
+    if (!number) {
       throw InputError(Diagnostic{"C003", "--fix " + key, "\"" + value + "\" is not a whole number",
                                   "write it like --fix " + key + "=2"});
     }
-    numbers.push_back(number);
+    if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end()) numbers.push_back(*number);
   }
   return numbers;
 }
 
+// Each once.
 std::optional<std::vector<std::string>> allowed_words(const PlanRequest& request, const std::string& key,
                                                       const std::vector<std::string>& all) {
   const auto found = request.allowed.find(key);
   if (found == request.allowed.end()) return std::nullopt;
+  std::vector<std::string> words;
   for (const std::string& value : found->second) {
-    if (std::find(all.begin(), all.end(), value) != all.end()) continue;
+    if (std::find(all.begin(), all.end(), value) != all.end()) {
+      if (std::find(words.begin(), words.end(), value) == words.end()) words.push_back(value);
+      continue;
+    }
     const std::string guess = closest_name(value, all);
     std::string names;
     for (const std::string& one : all) names += (names.empty() ? "" : ", ") + one;
     throw InputError(Diagnostic{"C002", "--fix " + key, "\"" + value + "\" is not one of its values",
                                 guess.empty() ? "they are " + names : "did you mean " + guess + "?"});
   }
-  return found->second;
+  return words;
 }
 
 bool is_allowed(const std::optional<std::vector<std::int64_t>>& allowed, std::int64_t value) {
@@ -59,6 +65,12 @@ std::vector<int> divisors(int number) {
     if (number % k == 0) all.push_back(k);
   }
   return all;
+}
+
+const std::vector<std::string>& plan_keys() {
+  static const std::vector<std::string> keys{
+      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks"};
+  return keys;
 }
 
 // Rows whose order follows from p, m and v, that keep one version of the weights and every token of a microbatch
@@ -169,8 +181,8 @@ class SpaceMaker {
   [[nodiscard]] std::vector<int> experts(int ranks) const {
     if (request_.experts == 0) return is_allowed(expert_, 1) ? std::vector<int>{1} : std::vector<int>{};
     std::vector<int> all;
-    for (const int count : divisors(ranks)) {
-      if (request_.experts % count == 0 && is_allowed(expert_, count)) all.push_back(count);
+    for (const int count : divisors(static_cast<int>(std::gcd(std::int64_t{ranks}, request_.experts)))) {
+      if (is_allowed(expert_, count)) all.push_back(count);
     }
     return all;
   }
@@ -245,12 +257,6 @@ class SpaceMaker {
 
 }  // namespace
 
-const std::vector<std::string>& plan_keys() {
-  static const std::vector<std::string> keys{
-      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks"};
-  return keys;
-}
-
 bool names_framework(const std::string& frameworks, const std::string& framework) {
   constexpr std::string_view kFork = "fork of ";
   for (std::size_t at = frameworks.find(framework); at != std::string::npos; at = frameworks.find(framework, at + 1)) {
@@ -261,22 +267,14 @@ bool names_framework(const std::string& frameworks, const std::string& framework
 }
 
 // One device has no order to choose; a stage needs a layer.
-std::vector<PlanVariant> PlanSpace::variants_of(const PlanChoice& base) const {
-  if (base.pipeline == 1) return {{"1f1b", 1}};
-  return variants;
+const std::vector<PlanVariant>& PlanSpace::variants_of(const PlanChoice& base) const {
+  static const std::vector<PlanVariant> kOneDevice{{"1f1b", 1}};
+  return base.pipeline == 1 ? kOneDevice : variants;
 }
 
 std::vector<int> PlanSpace::zeros_of(const PlanChoice& base) const {
   if (base.data > 1 || base.context > 1) return zeros;
   return {0};
-}
-
-std::int64_t PlanSpace::size() const {
-  std::int64_t all = 0;
-  for (const PlanChoice& base : bases) {
-    all += static_cast<std::int64_t>(variants_of(base).size() * zeros_of(base).size());
-  }
-  return all;
 }
 
 PlanSpace plan_space(const PlanRequest& request) { return SpaceMaker(request).run(); }

@@ -19,21 +19,18 @@ namespace debubble {
 struct PlanRequest {
   ScenarioFlags job;  // model or profile, hardware, cluster; what a choice decides is not set here
   int gpus = 0;
-  std::int64_t global_batch = 0;                            // samples of one step
-  std::map<std::string, std::vector<std::string>> allowed;  // "tp": {"4", "8"}; a key that is absent is open
-  std::string runs_in;                                      // a framework's name; empty: any, or none
-  int machine = 8;                                          // GPUs of a machine, the most tensor ranks
-  int layers = 0;                                           // of the model, embedding and head among them
-  std::int64_t heads = 0;                                   // 0: unknown (a measured profile): tp, cp and ep are 1
-  std::int64_t kv_heads = 0;
+  std::int64_t global_batch = 0;  // samples of one step
+  // "tp": {"4", "8"}. A key that is absent is open; there are "tp", "cp", "ep", "pp", "dp", "zero", "microbatch",
+  // "recompute", "sequence-parallel", "schedule", "chunks".
+  std::map<std::string, std::vector<std::string>> allowed;
+  std::string runs_in;     // a framework's name; empty: any, or none
+  int machine = 8;         // GPUs of a machine, the most tensor ranks
+  int layers = 0;          // of the model, embedding and head among them
+  std::int64_t heads = 0;  // 0: unknown (a measured profile): tp, cp and ep are 1
   std::int64_t experts = 0;
   std::int64_t sequence = 0;
   std::int64_t microbatch = 0;  // of a measured profile, which has this size only; 0: open
 };
-
-// The keys of `allowed`: "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel",
-// "schedule", "chunks".
-[[nodiscard]] const std::vector<std::string>& plan_keys();
 
 // Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
 [[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
@@ -49,9 +46,8 @@ struct PlanSpace {
   std::vector<int> zeros;                 // of bases with dp > 1 or cp > 1; the others have 0 alone
   std::vector<std::string> restrictions;  // what was left out, as sentences
 
-  [[nodiscard]] std::vector<PlanVariant> variants_of(const PlanChoice& base) const;
+  [[nodiscard]] const std::vector<PlanVariant>& variants_of(const PlanChoice& base) const;
   [[nodiscard]] std::vector<int> zeros_of(const PlanChoice& base) const;
-  [[nodiscard]] std::int64_t size() const;
 };
 
 // Throws InputError C002 and C003 for keys and values that are none, B050 where nothing is left.

@@ -117,7 +117,7 @@ SweepBlock sweep_block(SweepRunner& runner, std::int64_t first, std::int64_t end
     SweepTally& tally = block.tallies[{verdict.status, verdict.code}];
     if (tally.rows++ == 0) tally.reason = std::move(verdict.reason);
     if (form.line) block.lines += form.line(row);
-    if (row.status == kExitOk) keep_best(block.best, swept_best(row, form.merit), form.top);
+    if (row.status == kExitOk && form.top > 0) keep_best(block.best, swept_best(row, form.merit), form.top);
   }
   return block;
 }

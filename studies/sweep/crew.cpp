@@ -22,8 +22,13 @@ void do_blocks(BlockSource& source, const SweepSpace& space, const SweepForm& fo
 
 SweepCrew::SweepCrew(BlockSource& source, const SweepSpace& space, const SweepForm& form, int threads)
     : source_(source) {
-  for (int k = 0; k < threads; ++k) {
-    threads_.emplace_back([&source, &space, &form] { do_blocks(source, space, form); });
+  try {
+    for (int k = 0; k < threads; ++k) {
+      threads_.emplace_back([&source, &space, &form] { do_blocks(source, space, form); });
+    }
+  } catch (...) {  // no further thread can be started: those that run wait for blocks until they are told
+    source.stop();
+    throw;
   }
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "formats/text/numbers.hpp"
 #include "live/backends.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/mpi/control_channel.hpp"
@@ -37,10 +37,8 @@ std::optional<int> size_of_environment() {
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread of ours
     if (value == nullptr) continue;
-    const std::string_view text = value;
-    int size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (error == std::errc{} && end == text.data() + text.size() && size > 0) return size;
+    const std::optional<std::int64_t> size = count_of(value);
+    if (size && *size > 0) return static_cast<int>(*size);
   }
   return std::nullopt;
 }

@@ -115,19 +115,18 @@ std::vector<std::size_t> SweepSpace::places(std::int64_t row) const {
   return places;
 }
 
-SweepPoint::SweepPoint(const SweepSpace& space) : space_(space) {}
+SweepPoint::SweepPoint(const SweepSpace& space) : space_(space), rows_(flag_rows(flags_)) {}
 
 void SweepPoint::move_to(std::int64_t row) {
   std::vector<std::size_t> places = space_.places(row);
   if (places == places_) return;
   places_ = std::move(places);
   flags_ = ScenarioFlags();
-  const FlagRows rows = flag_rows(flags_);
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const SweepAxis& axis = space_.axes()[k];
     const std::string& value = axis.values[places_[k]];
-    if (is_switch(rows[axis.row]) && value == "false") continue;
-    if (!set_flag(rows[axis.row], value)) throw std::logic_error("a value that was checked is refused: " + value);
+    if (is_switch(rows_[axis.row]) && value == "false") continue;
+    if (!set_flag(rows_[axis.row], value)) throw std::logic_error("a value that was checked is refused: " + value);
   }
 }
 

@@ -68,6 +68,8 @@ class SweepSpace {
 class SweepPoint {
  public:
   explicit SweepPoint(const SweepSpace& space);
+  SweepPoint(const SweepPoint&) = delete;
+  SweepPoint& operator=(const SweepPoint&) = delete;
   void move_to(std::int64_t row);
   [[nodiscard]] const ScenarioFlags& flags() const { return flags_; }
   [[nodiscard]] const std::vector<std::size_t>& places() const { return places_; }
@@ -75,6 +77,7 @@ class SweepPoint {
  private:
   const SweepSpace& space_;
   ScenarioFlags flags_;
+  FlagRows rows_;  // their targets are flags_
   std::vector<std::size_t> places_;
 };
 

@@ -114,8 +114,8 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
       return static_cast<std::size_t>(dice.from(0, static_cast<int>(count) - 1));
     };
     PlanChoice choice = space.bases[pick(space.bases.size())];
-    const std::vector<PlanVariant> variants = space.variants_of(choice);
-    const PlanVariant variant = variants[pick(variants.size())];
+    const std::vector<PlanVariant>& variants = space.variants_of(choice);
+    const PlanVariant& variant = variants[pick(variants.size())];
     choice.schedule = variant.schedule;
     choice.chunks = variant.chunks;
     const std::vector<int> zeros = space.zeros_of(choice);

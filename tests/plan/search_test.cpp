@@ -113,3 +113,13 @@ TEST_CASE("a gap ends the search earlier, and is kept") {
   CHECK(static_cast<double>(near.runs.front().step) * (1 - options.gap) <= best);
   CHECK(near.remaining_gap <= options.gap);
 }
+
+TEST_CASE("a value that is given twice is in the space once") {
+  PlanRequest request = random_request(3);
+  request.allowed["microbatch"] = {"2"};
+  request.allowed["sequence-parallel"] = {"on"};
+  const std::vector<PlanChoice> once = plan_space(request).bases;
+  request.allowed["microbatch"] = {"2", "2", "02"};
+  request.allowed["sequence-parallel"] = {"on", "on"};
+  CHECK(plan_space(request).bases == once);
+}

@@ -133,6 +133,53 @@ TEST_CASE("a budget ends the search, and the answer says what is left") {
   CHECK(contains(outcome.out, "none was found in the time that --budget gave"));
 }
 
+TEST_CASE("with a budget, the GPUs that would be enough are those that are enough without one, or are not told") {
+  const Folder folder;
+  const std::vector<std::string> job{"plan",  "--model",        "gpt-6.7b", "--gpus",   "1",    "--memory",
+                                     "30GiB", "--global-batch", "64",       "--format", "json", "--threads",
+                                     "1"};
+  const Json whole = Json::parse(folder.run(job).out);
+  REQUIRE(whole["enough_gpus"].is_number());
+  for (const char* const budget : {"0.001", "0.01", "0.02", "0.05", "0.1", "0.3"}) {
+    CAPTURE(budget);
+    std::vector<std::string> shorter = job;
+    shorter.insert(shorter.end(), {"--budget", budget});
+    const Json plan = Json::parse(folder.run(shorter).out);
+    CHECK((plan["enough_gpus"].is_null() || plan["enough_gpus"] == whole["enough_gpus"]));
+  }
+}
+
+TEST_CASE("what was not simulated is said to be excluded only by the bound that excluded it") {
+  const Folder folder;
+  const auto searched = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> all = small_with(flags);
+    all.insert(all.end(), {"--width", "300"});
+    const std::string out = folder.run(all).out;
+    const std::size_t begin = std::min(out.find("searched "), out.size());
+    return out.substr(begin, out.find('\n', begin) - begin);
+  };
+  CHECK(contains(searched({}), "excluded by a bound of their step time"));
+  const std::string memory = searched({"--objective", "memory"});
+  CHECK_FALSE(contains(memory, "step time"));
+  CHECK(contains(memory, "excluded by a bound of their memory as no better"));
+  const std::string cut = searched({"--budget", "0s"});
+  CHECK_FALSE(contains(cut, "step time"));
+  CHECK(contains(cut, "not reached in the time"));
+}
+
+TEST_CASE("DeepSpeed is offered nothing to paste for context ranks, which it does not run") {
+  const Folder folder;
+  const Json plan = Json::parse(
+      folder.data(small_with({"--cp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--format", "json"})));
+  const Json& deepspeed = plan["frameworks"][2];
+  CHECK(deepspeed["framework"] == "DeepSpeed");
+  CHECK(deepspeed["text"] == "");
+  CHECK(contains(deepspeed["note"], "context ranks"));
+  for (const Json& one : plan["alternatives"]) {
+    if (one["what"] == "runs in DeepSpeed today") CHECK(one["run"].is_null());
+  }
+}
+
 TEST_CASE("bad input is refused with the place and the remedy") {
   const Folder folder;
   const auto refused = [&](const std::vector<std::string>& flags, const char* code) {
@@ -157,6 +204,11 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"--price", "much"}, "C012");
   refused({"--top", "0"}, "C012");
   refused({"--gpus", "0"}, "C012");
+  refused({"--threads", "-3"}, "C012");
+  refused({"--threads", "0"}, "C012");
+  refused({"--threads", "100000"}, "C012");
+  CHECK(contains(folder.refusal({"plan", "--model", "gpt2-large", "--gpus", "1", "--global-batch", "2147483648"}),
+                 "a step has 1 to 2147483647 samples"));
   CHECK(contains(folder.refusal({"plan", "--gpus", "8"}), "error[C004]"));
   CHECK(contains(folder.refusal({"plan", "--model", "gpt2-large"}), "--gpus"));
 }

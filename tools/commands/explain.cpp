@@ -22,11 +22,11 @@
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
-#include "tools/views/ansi.hpp"
 #include "tools/views/explain/explain_json.hpp"
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/planner_facts.hpp"
 #include "tools/views/planner_trials.hpp"
 #include "tools/views/summary.hpp"
@@ -115,9 +115,7 @@ class Explain : public Command {
     if (scenario.profile) {
       const PlannerJob job = planner_job(scenario);
       output.write("\n");
-      for (const std::string& line : wrap(planner_job_text(job), static_cast<std::size_t>(output.style().width))) {
-        output.write(line + "\n");
-      }
+      output.write(paragraph(planner_job_text(job), output.style()));
       const PlannerDecision mended = decide(spec, job);
       output.write("\n" + planner_decision_text(mended, worth_of(job, mended), output.style()));
       if (!spec.entry->faults.empty()) {
@@ -141,12 +139,10 @@ class Explain : public Command {
     if (output.format() == Format::kJson) {
       output.write(planner_trials_json(trials));
     } else {
-      const auto width = static_cast<std::size_t>(output.style().width);
-      for (const std::string& line : wrap(planner_job_text(job), width)) output.write(line + "\n");
-      for (const std::string& line : wrap(
-               "Each decision simulated as a step of 1F1B; every replica takes its share of each microbatch.", width)) {
-        output.write(line + "\n");
-      }
+      output.write(paragraph(planner_job_text(job), output.style()));
+      output.write(
+          paragraph("Each decision simulated as a step of 1F1B; every replica takes its share of each microbatch.",
+                    output.style()));
       output.write("\n" + planner_trials_text(trials, output.style()));
     }
     output.commit();

@@ -93,10 +93,11 @@ class Sweep : public Command {
     constexpr int kMostThreads = 1024;
     constexpr int kMostShown = 1000;
     threads_ = count_in_range(options_.threads, "--threads", kMostThreads, 0);
-    form_.top = count_in_range(options_.top, "--top", kMostShown, 10);
+    const int top = count_in_range(options_.top, "--top", kMostShown, 10);
     form_.merit = static_cast<SweepMerit>(choice_of(options_.best, kSweepMerits, "--best"));
     require_one_of(output_.format, kSweepFormats, "--format");
     const bool as_text = output_.format == "text";
+    form_.top = as_text ? top : 0;
     if (as_text && options_.resume) {
       fail("C004", "--resume", "a table of the best is not a file of rows", "add --format csv or --format json");
     }
@@ -134,7 +135,6 @@ class Sweep : public Command {
         {lines.header(), [&](std::int64_t row) { return lines.prefix(row); }, lines.ending(), space.rows(), "sweep"},
         options_.resume);
     form_.line = [&](const SweptRow& row) { return lines.line(row); };
-    form_.top = 0;
     SweepBlock sum;
     const int signal = sweep(space, file.rows(), sum, [&](const std::string& text) { file.append(text); });
     if (signal != 0) {

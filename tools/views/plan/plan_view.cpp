@@ -107,12 +107,25 @@ class PlanText {
     if (plan_.enough_gpus) item("fits", fmt::format("on {} GPUs", *plan_.enough_gpus));
   }
 
+  // What was not simulated, though legal. What --budget cut off was excluded by no bound.
+  [[nodiscard]] std::string left_out() const {
+    const SearchResult& s = plan_.search;
+    if (s.interrupted) {
+      return fmt::format("{} not reached in the time, {} excluded by a bound of their memory", s.excluded_by_time,
+                         s.excluded_by_memory);
+    }
+    if (plan_.objective == PlanObjective::kMemory) {
+      return fmt::format("{} excluded by a bound of their memory as no better, {} as too large", s.excluded_by_time,
+                         s.excluded_by_memory);
+    }
+    return fmt::format("{} excluded by a bound of their step time, {} by one of their memory", s.excluded_by_time,
+                       s.excluded_by_memory);
+  }
+
   [[nodiscard]] std::string searched() const {
     const SearchResult& s = plan_.search;
-    std::string text = fmt::format(
-        "{} ways to run it: {} simulated, {} excluded by a bound of their step time, {} by one of their "
-        "memory, {} illegal",
-        s.space, s.simulated, s.excluded_by_time, s.excluded_by_memory, s.illegal);
+    std::string text =
+        fmt::format("{} ways to run it: {} simulated, {}, {} illegal", s.space, s.simulated, left_out(), s.illegal);
     if (s.out_of_memory > 0) text += fmt::format("; of those simulated {} did not fit", s.out_of_memory);
     if (s.deadlocked > 0) text += fmt::format("; {} deadlocked", s.deadlocked);
     return text;

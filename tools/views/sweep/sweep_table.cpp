@@ -8,14 +8,13 @@
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::string rows_of(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "row" : "rows"); }
 
 std::string ending_counts(const SweepBlock& sum) {
   std::string text = fmt::format("{} ran", sum.rows_with(kExitOk));
@@ -80,7 +79,7 @@ std::string failures(const SweepBlock& sum, const ViewStyle& style) {
   for (const auto& [ending, tally] : sum.tallies) {
     if (ending.first == kExitOk) continue;
     any = true;
-    table.add_row({ending.second, rows_of(tally.rows), (tally.rows > 1 ? "the first: " : "") + tally.reason});
+    table.add_row({ending.second, counted(tally.rows, "row"), (tally.rows > 1 ? "the first: " : "") + tally.reason});
   }
   if (!any) return "";
   return "\n" + paint(style.color, kBold, "did not run") + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
@@ -92,7 +91,8 @@ std::string sweep_table(const SweepBlock& sum, const SweepSpace& space, std::str
                         const ViewStyle& style) {
   const std::int64_t done = sum.rows();
   std::string text = paint(style.color, kBold, "sweep") + "  ";
-  text += done == space.rows() ? rows_of(done) : fmt::format("cut off after {} of {}", done, rows_of(space.rows()));
+  text += done == space.rows() ? counted(done, "row")
+                               : fmt::format("cut off after {} of {}", done, counted(space.rows(), "row"));
   text += ": " + ending_counts(sum) + "\n";
   if (!sum.best.empty()) {
     text += fmt::format("\nbest by {}\n", merit);

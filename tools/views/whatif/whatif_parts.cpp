@@ -9,16 +9,11 @@
 #include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 #include "tools/views/whatif/whatif_view.hpp"
 
 namespace debubble {
-
-std::string paragraph(const std::string& text, const ViewStyle& style) {
-  std::string lines;
-  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
-  return lines;
-}
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "formats/text/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/diagnostics.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 

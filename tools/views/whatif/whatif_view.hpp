@@ -19,8 +19,6 @@ namespace debubble {
 [[nodiscard]] std::string seeds_view(const WhatIfResult& result, const ViewStyle& style);
 [[nodiscard]] std::string sensitivity_view(const WhatIfResult& result, const ViewStyle& style);
 
-// Wrapped to the width, every line ended.
-[[nodiscard]] std::string paragraph(const std::string& text, const ViewStyle& style);
 // "+6.00 ms", "-0.50 ms", "0 ns".
 [[nodiscard]] std::string duration_change(Nanoseconds value);
 // "+18.2 %".

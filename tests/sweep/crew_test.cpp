@@ -1,0 +1,94 @@
+// A crew that cannot have all its threads ends those that it has.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+
+#include "studies/sweep/crew.hpp"
+
+namespace debubble::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kLimitsAddresses = false;  // sanitizers need far more addresses than memory
+#elif defined(__has_feature)
+constexpr bool kLimitsAddresses = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#else
+constexpr bool kLimitsAddresses = true;
+#endif
+
+// Has no block until it is stopped.
+class NeverAnyBlock : public BlockSource {
+ public:
+  std::optional<BlockRange> take() override {
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, [&] { return stopped_; });
+    return std::nullopt;
+  }
+  void put(const BlockRange& /*range*/, SweepBlock /*block*/) override {}
+  void fail(std::exception_ptr /*error*/) override {}
+  void stop() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    told_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable told_;
+  bool stopped_ = false;
+};
+
+// While it lives, this process has room for few more stacks of threads.
+class FewAddresses {
+ public:
+  FewAddresses() {
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit few = before_;
+    few.rlim_cur = addresses() + (rlim_t{200} << 20);
+    setrlimit(RLIMIT_AS, &few);
+  }
+  ~FewAddresses() { setrlimit(RLIMIT_AS, &before_); }
+  FewAddresses(const FewAddresses&) = delete;
+  FewAddresses& operator=(const FewAddresses&) = delete;
+
+ private:
+  static rlim_t addresses() {
+    unsigned long pages = 0;
+    std::FILE* const file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) throw std::runtime_error("no /proc/self/statm");
+    std::fclose(file);
+    return rlim_t{pages} * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  }
+
+  rlimit before_{};
+};
+
+TEST_CASE("where a thread cannot be started, those that wait for blocks end, and the error comes out") {
+  if (!kLimitsAddresses) return;
+  const SweepFlags flags;
+  const SweepSpace space(flags);
+  const SweepForm form;
+  NeverAnyBlock source;
+  bool threw = false;
+  {
+    const FewAddresses few;
+    try {
+      const SweepCrew crew(source, space, form, 1024);
+    } catch (const std::exception&) {
+      threw = true;
+    }
+  }
+  CHECK(threw);
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -63,8 +63,8 @@ class LogView {
 
   void add_heading() {
     const ScheduleFacts& facts = diff_.predicted.schedule;
-    text_ += heading(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", facts.name, facts.devices,
-                                 facts.microbatches, facts.microbatches == 1 ? "" : "es"),
+    text_ += heading(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", printable(facts.name),
+                                 facts.devices, facts.microbatches, facts.microbatches == 1 ? "" : "es"),
                      diff_.predicted.assumptions, style_);
     add_named("predicted", predicted_words(), 2, 13);
     add_named("measured", measured_words(), 2, 13);

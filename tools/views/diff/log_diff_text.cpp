@@ -160,9 +160,10 @@ class LogView {
     std::vector<std::size_t> order(diff_.memory.size());
     std::iota(order.begin(), order.end(), 0);
     if (order.size() <= kMostStages) return order;
+    const bool measured = diff_.has_memory();
     const auto size = [&](std::size_t d) {
       const StageMemoryFigure& stage = diff_.memory[d];
-      if (!diff_.has_memory()) return stage.predicted;
+      if (!measured) return stage.predicted;
       return stage.ranks == 0 ? Bytes{-1} : std::abs(stage.most - stage.predicted);
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });

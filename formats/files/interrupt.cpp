@@ -19,7 +19,7 @@ struct InterruptSlot {
   std::atomic<int> state{kFree};
   std::array<char, PATH_MAX> path{};
 };
-static_assert(std::atomic<int>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 constexpr std::size_t kSlots = 8;  // a run writes three files at most
 std::array<InterruptSlot, kSlots> slots;

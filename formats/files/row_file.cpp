@@ -26,7 +26,8 @@ class LineReader {
  public:
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
 
-  // The next line without its end; false at the end of the file, `line` is then what follows the last line end.
+  // The next line without its end; false at the end of the file or where it cannot be read, `line` is then what follows
+  // the last line end.
   bool next(std::string& line) {
     line.clear();
     for (;;) {
@@ -43,6 +44,8 @@ class LineReader {
     }
   }
   [[nodiscard]] off_t whole() const { return whole_; }
+  // Why the file could not be read to its end, as errno says it; 0 where it was.
+  [[nodiscard]] int error() const { return error_; }
 
  private:
   bool fill() {
@@ -50,6 +53,7 @@ class LineReader {
     do {
       got = ::read(descriptor_, buffer_.data(), buffer_.size());
     } while (got < 0 && errno == EINTR);
+    if (got < 0) error_ = errno;
     at_ = 0;
     filled_ = got > 0 ? static_cast<std::size_t>(got) : 0;
     return filled_ > 0;
@@ -60,6 +64,7 @@ class LineReader {
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   off_t whole_ = 0;
+  int error_ = 0;
 };
 
 bool is_begun(std::string_view torn, std::string_view whole) {
@@ -124,18 +129,24 @@ void RowFile::take_over(const RowFileForm& form) {
   LineReader lines(file_.number);
   std::string line;
   std::int64_t number = 1;
-  bool whole = lines.next(line);
+  const auto next = [&] {
+    const bool whole = lines.next(line);
+    // Rows that cannot be read are not rows that are missing: nothing may be cut off.
+    if (lines.error() != 0) fail_row_file(path_, "cannot read the file", lines.error());
+    return whole;
+  };
+  bool whole = next();
   if (!form.header.empty()) {
     const std::string_view header = std::string_view(form.header).substr(0, form.header.size() - 1);
     const bool right = whole ? line == header : header.starts_with(line);
     if (!right) refuse(number, "the first line is not that of this " + form.what);
     has_header_ = whole;
     if (whole) {
-      whole = lines.next(line);
+      whole = next();
       ++number;
     }
   }
-  for (; whole; whole = lines.next(line), ++number) {
+  for (; whole; whole = next(), ++number) {
     if (rows_ == form.rows) refuse(number, "more rows than this " + form.what + " has");
     if (!line.starts_with(form.prefix(rows_)) || !line.ends_with(form.ending)) {
       refuse(number, "this is not row " + std::to_string(rows_) + " of this " + form.what);

@@ -27,6 +27,13 @@ std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share) {
   return trimmed;
 }
 
+std::size_t warm_up_iterations(const std::vector<Nanoseconds>& lengths) {
+  const double longest = 1.25 * static_cast<double>(lower_median(lengths));
+  std::size_t count = 0;
+  while (count < lengths.size() && static_cast<double>(lengths[count]) > longest) ++count;
+  return count;
+}
+
 void drop_warm_up(ImportedRun& run) {
   if (run.iterations.size() < 3) return;
   std::vector<Nanoseconds> lengths;
@@ -39,18 +46,15 @@ void drop_warm_up(ImportedRun& run) {
     }
     lengths.push_back(last.value_or(0) - first.value_or(0));
   }
-  const Nanoseconds median = lower_median(lengths);
-  const double longest = 1.25 * static_cast<double>(median);
-  std::size_t dropped = 0;
-  while (dropped < lengths.size() && static_cast<double>(lengths[dropped]) > longest) ++dropped;
+  const std::size_t dropped = warm_up_iterations(lengths);
   if (dropped == 0) return;
   std::string list;
   for (std::size_t k = 0; k < dropped; ++k) {
     list += (k == 0 ? "" : ", ") + run.iterations[k].name + " (" + format_duration(lengths[k]) + ")";
   }
   run.notes.push_back(counted(static_cast<std::int64_t>(dropped), "iteration") +
-                      " at the start, more than a quarter longer than the median of " + format_duration(median) +
-                      ", left out as warm-up: " + list);
+                      " at the start, more than a quarter longer than the median of " +
+                      format_duration(lower_median(lengths)) + ", left out as warm-up: " + list);
   run.iterations.erase(run.iterations.begin(), run.iterations.begin() + static_cast<std::ptrdiff_t>(dropped));
 }
 

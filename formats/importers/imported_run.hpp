@@ -1,6 +1,8 @@
 // A measured run as another tool recorded it: what ran when, in every iteration, before it is a RunRecord.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,9 @@ inline constexpr Nanoseconds kRangeRounding = 1000;
 // Ends ops that overlap the next one of their device by up to kRangeRounding, or up to this share of the shorter of the
 // two, where that one begins. Sorts the ops by device and begin. Returns how many were trimmed.
 std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share = 0);
+
+// How many iterations at the start take over a quarter longer than the median of all.
+[[nodiscard]] std::size_t warm_up_iterations(const std::vector<Nanoseconds>& lengths);
 
 // Leaves out iterations at the start that take over a quarter longer than the median of all, of at least three, and
 // says so in a note.

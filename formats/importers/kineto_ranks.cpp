@@ -18,11 +18,18 @@ namespace {
 
 constexpr std::int64_t kLatestBase = std::int64_t{1} << 61;
 
-std::optional<std::int64_t> rank_of(const PipelineTrace& trace) {
-  const auto found = trace.facts.find("distributedInfo/rank");
+std::optional<std::int64_t> fact_number(const PipelineTrace& trace, const char* key) {
+  const auto found = trace.facts.find(key);
   return found == trace.facts.end() ? std::nullopt : whole_number(found->second);
 }
 
+std::optional<std::int64_t> rank_of(const PipelineTrace& trace) { return fact_number(trace, "distributedInfo/rank"); }
+
+std::optional<std::int64_t> world_of(const PipelineTrace& trace) {
+  return fact_number(trace, "distributedInfo/world_size");
+}
+
+// The stage at the other end of a transfer, by its end's name.
 std::int32_t other_stage(const PipelineName& end) {
   const std::int32_t forward = end.op.kind == OpKind::kForward ? 1 : -1;
   return end.kind == PipelineName::Kind::kSend ? end.op.stage + forward : end.op.stage;
@@ -51,14 +58,12 @@ void sort_by_rank(std::vector<PipelineTrace>& ranks) {
       problems.push_back({"D005", trace.file, "the file does not say which rank it is of",
                           "torch.profiler writes it into distributedInfo when torch.distributed is initialised"});
     }
-    const auto world = [](const PipelineTrace& of) {
-      const auto fact = of.facts.find("distributedInfo/world_size");
-      return fact == of.facts.end() ? std::nullopt : whole_number(fact->second);
-    };
-    if (world(trace) && world(ranks.front()) && *world(trace) != *world(ranks.front())) {
+    const auto world = world_of(trace);
+    const auto first_world = world_of(ranks.front());
+    if (world && first_world && *world != *first_world) {
       problems.push_back({"D010", trace.file,
-                          "it is of a run of " + counted(*world(trace), "rank") + ", " + ranks.front().file +
-                              " of one of " + std::to_string(*world(ranks.front())),
+                          "it is of a run of " + counted(*world, "rank") + ", " + ranks.front().file + " of one of " +
+                              std::to_string(*first_world),
                           "give the traces of one run"});
     }
     const auto [found, fresh] = seen.emplace(rank.value_or(0), &trace);
@@ -114,8 +119,7 @@ void keep_replica(std::vector<PipelineTrace>& ranks, int replica, std::vector<st
 
 void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
   const auto base_of = [](const PipelineTrace& trace) -> std::int64_t {
-    const auto found = trace.facts.find("baseTimeNanoseconds");
-    const auto base = found == trace.facts.end() ? std::nullopt : whole_number(found->second);
+    const auto base = fact_number(trace, "baseTimeNanoseconds");
     return base && *base > 0 && *base < kLatestBase ? *base : 0;
   };
   std::optional<Nanoseconds> first;
@@ -137,7 +141,6 @@ void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
   }
 }
 
-// The stage at the other end of a transfer, by its end's name.
 void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std::string>& notes) {
   std::set<std::int32_t> stages;
   for (const PipelineTrace& trace : ranks) {
@@ -170,8 +173,7 @@ void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std:
     ++expected;
   }
   if (!problems.empty()) throw InputError(std::move(problems));
-  const auto found = ranks.front().facts.find("distributedInfo/world_size");
-  const auto world = found == ranks.front().facts.end() ? std::nullopt : whole_number(found->second);
+  const auto world = world_of(ranks.front());
   if (world && *world > static_cast<std::int64_t>(ranks.size())) {
     notes.push_back("world_size is " + std::to_string(*world) + " and " + std::to_string(ranks.size()) +
                     (ranks.size() == 1 ? " trace is" : " traces are") + " given: right for one of several replicas");

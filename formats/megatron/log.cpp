@@ -125,8 +125,7 @@ void read_memory(std::string_view line, MegatronLog& log) {
 }
 
 // Of the table that nvidia-smi prints: "|   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |", and in the line
-// below
-// "|      0MiB / 32510MiB |". Or of its list: "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-...)".
+// below "|      0MiB / 32510MiB |". Or of its list: "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-...)".
 class DeviceLines {
  public:
   void read(std::string_view line, std::string& device) {

@@ -1,7 +1,6 @@
 // What a training log of Megatron-LM says: its block of arguments, how long iterations took, its timers, and memory.
 //
-//     |   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |                    0 |           nvidia-smi, where it
-//     ran
+//     |   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |                    0 |       nvidia-smi, where it ran
 //     ------------------------ arguments ------------------------
 //       hidden_size ..................................... 6144
 //     -------------------- end of arguments ---------------------

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/text/micros.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -13,8 +14,6 @@ constexpr std::string_view kOneLine = "time (ms) | ";
 constexpr std::string_view kLeastAndMost = "(min, max) time across ranks (ms):";
 constexpr std::string_view kMost = "max time across ranks (ms):";
 constexpr std::string_view kEachRank = "times across ranks (ms):";
-
-bool has_words(std::string_view line, std::string_view text) { return line.find(text) != std::string_view::npos; }
 
 // The word that ends the text: launchers may have put something in front of it.
 std::string_view last_word(std::string_view text) {
@@ -63,10 +62,10 @@ bool TimerLines::read(std::string_view line, std::vector<LoggedTimer>& timers) {
     read_one_line(line.substr(one_line + kOneLine.size()), timers);
     return true;
   }
-  const Form begun = has_words(line, kLeastAndMost) ? Form::kLeastAndMost
-                     : has_words(line, kMost)       ? Form::kMost
-                     : has_words(line, kEachRank)   ? Form::kEachRank
-                                                    : Form::kNone;
+  const Form begun = contains_text(line, kLeastAndMost) ? Form::kLeastAndMost
+                     : contains_text(line, kMost)       ? Form::kMost
+                     : contains_text(line, kEachRank)   ? Form::kEachRank
+                                                        : Form::kNone;
   if (begun != Form::kNone) {
     form_ = begun;
     name_.clear();

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "sim/analysis/gap_parts.hpp"
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
 #include "sim/core/at.hpp"
-#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {

@@ -11,17 +11,13 @@ namespace debubble {
 namespace {
 
 using Durations = std::vector<Nanoseconds>;
-using OpGroup = std::tuple<std::int32_t, OpKind, bool, std::int32_t, std::int32_t>;
 using LinkKey = std::tuple<std::int32_t, std::int32_t, Bytes>;
 
 constexpr double kSlowStepShare = 0.9;
 
 std::map<OpGroup, Durations> by_op(const Timeline& timeline) {
   std::map<OpGroup, Durations> groups;
-  for (const Span& span : timeline.spans) {
-    const std::int32_t partner = span.paired ? span.partner.stage : -1;
-    groups[{span.op.stage, span.op.kind, span.paired, partner, span.device}].push_back(span.end - span.begin);
-  }
+  for (const Span& span : timeline.spans) groups[op_group(span)].push_back(span.end - span.begin);
   return groups;
 }
 
@@ -76,6 +72,10 @@ bool times_slower(Nanoseconds own, Nanoseconds others) {
 
 }  // namespace
 
+OpGroup op_group(const Span& span) {
+  return {span.op.stage, span.op.kind, span.paired, span.paired ? span.partner.stage : -1, span.device};
+}
+
 bool LinkDurations::is_slow(std::size_t iterations, Nanoseconds residual) const {
   return times_slower(duration.median, others) && duration.median - others > residual &&
          static_cast<double>(slow_steps) >= kSlowStepShare * static_cast<double>(iterations);
@@ -85,8 +85,7 @@ std::vector<OpDurations> op_durations(const Timeline& predicted, std::span<const
                                       std::size_t chosen) {
   std::map<OpGroup, OpDurations> groups;
   for (const Span& span : predicted.spans) {
-    const std::int32_t partner = span.paired ? span.partner.stage : -1;
-    OpDurations& group = groups[{span.op.stage, span.op.kind, span.paired, partner, span.device}];
+    OpDurations& group = groups[op_group(span)];
     group = {span.device, span.op, span.partner, span.paired, group.count + 1, {}};
   }
   std::map<OpGroup, Durations> assumed = by_op(predicted);
@@ -117,14 +116,15 @@ std::vector<LinkDurations> link_durations(const Timeline& predicted, std::span<c
   const Medians medians = medians_of(links);
   std::vector<LinkDurations> result;
   for (const auto& [link, steps] : links) {
+    const Durations& own = medians.at(link);
     LinkDurations one;
     std::tie(one.from, one.to, one.bytes) = link;
     const Durations all = all_steps(steps);
     one.count = static_cast<std::int64_t>(all.size());
-    one.duration = make_figure(lower_median(assumed[{one.from, one.to}]), lower_median(steps[chosen]), all);
+    one.duration = make_figure(lower_median(assumed[{one.from, one.to}]), own[chosen], all);
     one.others = median_of_others(medians, link, steps.size());
     for (std::size_t k = 0; k < steps.size(); ++k) {
-      one.slow_steps += times_slower(medians.at(link)[k], median_of_others(medians, link, k)) ? 1 : 0;
+      one.slow_steps += times_slower(own[k], median_of_others(medians, link, k)) ? 1 : 0;
     }
     result.push_back(one);
   }

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "sim/analysis/durations.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
@@ -59,12 +59,8 @@ class GapSplitter {
   }
 
   void put_in_ops() {
-    std::map<std::tuple<std::int32_t, OpKind, bool, std::int32_t, std::int32_t>, Group> groups;
-    for (NodeId i = 0; i < static_cast<NodeId>(runs_.spans()); ++i) {
-      const Span& span = runs_.span(i);
-      const std::int32_t partner = span.paired ? span.partner.stage : -1;
-      groups[{span.op.stage, span.op.kind, span.paired, partner, span.device}].push_back(i);
-    }
+    std::map<OpGroup, Group> groups;
+    for (NodeId i = 0; i < static_cast<NodeId>(runs_.spans()); ++i) groups[op_group(runs_.span(i))].push_back(i);
     for (const auto& [key, group] : groups) {
       const Span& first = runs_.span(group.front());
       GapPart part{.cause = GapCause::kOp, .device = first.device, .op = first.op};

@@ -34,8 +34,8 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T tenths_percentile(std::vector<T> values, std::size_t tenths) {
   if (values.empty()) return T{};
-  const std::size_t rank = (values.size() * tenths + 9) / 10;
-  return value_at_rank(values, std::clamp<std::size_t>(rank, 1, values.size()) - 1);
+  const std::size_t rank = std::clamp<std::size_t>((values.size() * tenths + 9) / 10, 1, values.size());
+  return value_at_rank(std::move(values), rank - 1);
 }
 
 }  // namespace debubble

@@ -141,11 +141,14 @@ MemorySource Diff::source_of(std::vector<Bytes> RunIteration::*peaks) const {
   return counted ? MemorySource::kCounted : MemorySource::kComputed;
 }
 
+bool Diff::is_slow(const LinkDurations& link) const {
+  return measured.clocks.bounded && link.is_slow(measured.iterations.size(), measured.clocks.residual);
+}
+
 std::vector<LinkDurations> Diff::slow_links() const {
   std::vector<LinkDurations> slow;
-  if (!measured.clocks.bounded) return slow;
   for (const LinkDurations& link : comparison.links) {
-    if (link.is_slow(measured.iterations.size(), measured.clocks.residual)) slow.push_back(link);
+    if (is_slow(link)) slow.push_back(link);
   }
   return slow;
 }

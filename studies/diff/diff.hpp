@@ -64,7 +64,8 @@ struct Diff {
   [[nodiscard]] MemorySource memory_source() const;      // of all that is held
   [[nodiscard]] MemorySource activation_source() const;  // of activations
   [[nodiscard]] BubbleAndStep measured_step() const { return debubble::measured_step(measured, iteration); }
-  // Links that are slower than the others in most steps, by more than the clocks may differ.
+  // Whether a link is slower than the others in most steps, by more than the clocks may differ.
+  [[nodiscard]] bool is_slow(const LinkDurations& link) const;
   [[nodiscard]] std::vector<LinkDurations> slow_links() const;
   // Why the measured run could not differ by chance, as a sentence; "" when its times are measured.
   [[nodiscard]] std::string exactness() const;

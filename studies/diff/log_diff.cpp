@@ -106,8 +106,7 @@ void check_same_pipeline(const Report& predicted, const LoggedRun& run, const Lo
 
 template <typename T>
 Figure<T> figure_over(T predicted, const std::vector<T>& values) {
-  return {predicted, tenths_percentile(values, 5), tenths_percentile(values, 1), tenths_percentile(values, 9),
-          tenths_percentile(values, 5)};
+  return make_figure(predicted, tenths_percentile(values, 5), values);
 }
 
 struct OpTimes {
@@ -171,8 +170,9 @@ class Comparer {
     for (const LoggedInterval& interval : run_.intervals) {
       Nanoseconds most = -1;
       for (const LoggedTimer& timer : interval.timers) {
+        if (timer.name != name) continue;
         const bool meant = device < 0 ? timer.of == all : device_of(timer) == device;
-        if (meant && timer.name == name) most = std::max(most, timer.time);
+        if (meant) most = std::max(most, timer.time);
       }
       times.push_back(most);
     }
@@ -255,8 +255,7 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
   if (has("--fp16") && !has("--accumulate-allreduce-grads-in-fp32") && diff.predicted_name.empty()) {
     note(
         "gradients are fp16 while microbatches run and are copied to fp32 for the optimizer; the prediction keeps them "
-        "in "
-        "fp32 all along");
+        "in fp32 all along");
   }
   const std::optional<MemoryFit>& fit = diff.predicted.memory_fit;
   if (fit && fit->spare < 0) note("predicted to run out of memory, and yet it ran");
@@ -264,10 +263,8 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
   if (!diff.predicted.cluster || diff.predicted.cluster->topology == "ideal") {
     note(
         "the network between pipeline ranks is not in the log: each is joined to the next as GPUs in one machine are. "
-        "To "
-        "change that: write the scenario with debubble import --from megatron, add topology and step = \"on\" to it, "
-        "and "
-        "compare: debubble diff SCENARIO --log LOG");
+        "To change that: write the scenario with debubble import --from megatron, add topology and step = \"on\" to "
+        "it, and compare: debubble diff SCENARIO --log LOG");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "studies/runs/open_run.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -118,9 +119,9 @@ RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* s
   std::vector<RunText> texts;
   for (const std::string& file : files) texts.push_back({file, text_of(file)});
   const RunReader& reader = *reader_of(texts.front().text);
-  for (const RunText& text : texts) {
-    if (reader_of(text.text) == &reader) continue;
-    throw InputError(Diagnostic{"D002", text.file, "this is another kind of file than " + files.front(),
+  for (auto text = std::next(texts.begin()); text != texts.end(); ++text) {
+    if (reader_of(text->text) == &reader) continue;
+    throw InputError(Diagnostic{"D002", text->file, "this is another kind of file than " + files.front(),
                                 "one side is the files of one recording"});
   }
   if (reader.one_file) require_one(files, "a trace of all ranks");

@@ -199,6 +199,15 @@ TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a p
   CHECK(contains(folder.refusal({"diff", "r0.json", "r1.json", "--tolerance", "memory=5%"}), "error[D013]"));
 }
 
+TEST_CASE("of a run that took no time the bubble ratio is no number: its cells are empty") {
+  const Folder folder;
+  folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 0), op_event("0B0", 0, 0)}));
+  folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 0, 0), op_event("1B0", 0, 0)}));
+  const std::string csv = folder.data({"diff", "r0.json", "r1.json", "--format", "csv"});
+  CHECK(contains(csv, "makespan by replay,,ns,0,0,0,,\nbubble_ratio by replay,,,,,,,\n"));
+  CHECK_FALSE(contains(csv, "nan"));
+}
+
 TEST_CASE("transfers that no trace shows are not matched, and take as long as predicted") {
   const Folder folder;
   // 0F0 takes 0.2 ms longer than planned; all that follows waits for it.

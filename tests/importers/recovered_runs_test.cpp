@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files/plain_text.hpp"
+#include "formats/importers/recovery/find_transfers.hpp"
 #include "formats/importers/recovery/range_words.hpp"
 #include "formats/importers/recovery/rank_events.hpp"
 #include "studies/runs/imported_record.hpp"
@@ -63,6 +64,35 @@ void check_step(const std::vector<RunText>& files) {
   CHECK(record.schedule.name == "1f1b");
   CHECK(record.iterations.front().timeline.makespan >= 18'000'000);
   CHECK(record.iterations.front().timeline.makespan < 19'500'000);
+}
+
+TEST_CASE("a send that begins with its call, before a receive, hides that receive from no function around it") {
+  const auto transfer = [](std::uint8_t ends, bool dispatched, Nanoseconds begin, Nanoseconds end) {
+    MeantRange range;
+    range.meaning = {.kind = RangeMeaning::Kind::kTransfer, .ends = ends, .dispatched = dispatched};
+    range.begin = begin;
+    range.end = end;
+    return range;
+  };
+  MeantRange function;
+  function.meaning = {.kind = RangeMeaning::Kind::kDirected, .ends = kReceivesBackward};
+  function.begin = 9;
+  function.end = 15;
+  RankEvents events;
+  // The send is called at 5 and recorded at 20; the receive between them is of the function from 9 to 15.
+  events.ranges = {transfer(kSends, true, 5, 6), function, transfer(kReceives, false, 10, 11),
+                   transfer(kSends, false, 20, 21)};
+  const std::vector<FoundOp> ops{{.kind = OpKind::kForward, .begin = 0, .end = 4},
+                                 {.kind = OpKind::kForward, .begin = 31, .end = 35},
+                                 {.kind = OpKind::kBackward, .begin = 40, .end = 50}};
+  const FoundEnds found = find_ends(events, ops, std::nullopt);
+  REQUIRE(found.ends.size() == 2);
+  CHECK(found.ends[0].sends);
+  CHECK(found.ends[0].begin == 5);
+  CHECK(found.ends[0].op == 0);
+  CHECK_FALSE(found.ends[1].sends);
+  CHECK(found.ends[1].certain);
+  CHECK(found.ends[1].op == 2);
 }
 
 TEST_CASE("names of ranges: what they mean") {

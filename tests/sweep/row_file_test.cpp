@@ -1,6 +1,15 @@
 // A file of rows, cut off at every byte, goes on to the same bytes.
 #include <doctest/doctest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +41,16 @@ std::string refused(const std::string& path, const RowFileForm& form, bool resum
     return error.diagnostics().front().code + " " + error.diagnostics().front().message;
   }
   return "accepted";
+}
+
+// From here on every read of this process fails, as on a damaged disk.
+bool let_reads_fail() {
+  std::array<sock_filter, 4> steps{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 0, 1),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 TEST_CASE("cut off at any byte, a file of rows goes on to what it would have been") {
@@ -73,6 +92,29 @@ TEST_CASE("a file of something else is refused and stays as it is") {
   for (std::int64_t row = 0; row <= form.rows; ++row) more += row_line(row, "");
   folder.write("f", more);
   CHECK(refused(folder.path("f"), form, true) == "C050 more rows than this sweep has");
+}
+
+TEST_CASE("a file that cannot be read is refused and loses nothing") {
+  constexpr int kNoFilter = 77;
+  const Folder folder;
+  const std::string text = "row,sweep,x\n0,ab,\n1,ab,x\n";
+  folder.write("f", text);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (!let_reads_fail()) ::_exit(kNoFilter);
+    const std::string answer = refused(folder.path("f"), form_of("row,sweep,x\n", ""), true);
+    ::_exit(answer == "C051 cannot read the file: Input/output error" ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoFilter) {
+    MESSAGE("SKIPPED: no seccomp filters");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(folder.read("f") == text);
 }
 
 TEST_CASE("two do not write one file") {

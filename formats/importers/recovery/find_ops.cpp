@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "formats/importers/imported_run.hpp"
 
@@ -158,7 +159,7 @@ class OpFinder {
   }
 
   const RankEvents& events_;
-  std::set<std::int64_t> made_;  // sequence numbers of nodes
+  std::unordered_set<std::int64_t> made_;  // sequence numbers of nodes
   std::vector<OpPiece> pieces_;
   std::vector<OpPiece> optimizer_;
   Nanoseconds forward_until_ = std::numeric_limits<Nanoseconds>::min();

@@ -32,6 +32,8 @@ struct EndCandidate {
   }
 };
 
+bool begins_before(const EndCandidate& a, const EndCandidate& b) { return a.begin < b.begin; }
+
 class EndFinder {
  public:
   EndFinder(const RankEvents& events, const std::vector<FoundOp>& ops, const std::optional<PipelineEnds>& place)
@@ -89,8 +91,7 @@ class EndFinder {
       candidates_.push_back(
           {.ends = range.meaning.ends, .certain = false, .function = true, .begin = range.begin, .end = range.end});
     }
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const EndCandidate& a, const EndCandidate& b) { return a.begin < b.begin; });
+    std::stable_sort(candidates_.begin(), candidates_.end(), begins_before);
   }
 
   // A backend's range begins when it has posted; torch.distributed's call before it, when the tensor may leave.
@@ -112,6 +113,7 @@ class EndFinder {
         before = own;
       }
     }
+    std::stable_sort(candidates_.begin(), candidates_.end(), begins_before);
   }
 
   // A kernel belongs to the ranges in which, or since the last one before which, it was launched: a group of sends and
@@ -147,8 +149,7 @@ class EndFinder {
     if (alone.empty()) return;
     found_.kernels_only = !ranges;
     candidates_.insert(candidates_.end(), alone.begin(), alone.end());
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const EndCandidate& a, const EndCandidate& b) { return a.begin < b.begin; });
+    std::stable_sort(candidates_.begin(), candidates_.end(), begins_before);
   }
 
   // The first op that begins after this time.

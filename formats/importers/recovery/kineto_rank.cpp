@@ -93,19 +93,13 @@ class RankReader : public KinetoVisitor {
     if (!read_event_times(index, fields, problems_, events_.losses, begin, end)) return;
     const std::int64_t sequence = whole_number(fields.sequence).value_or(-1);
     if (op) {
-      events_.ops.push_back({autograd_word(fields.name), begin, end, thread(fields), sequence});
+      events_.ops.push_back({autograd_word(fields.name), begin, end, sequence});
     } else if (meaning.kind == RangeMeaning::Kind::kIteration) {
       events_.steps.push_back({std::string(iteration_name(fields.name)), begin, end});
     } else {
       if (meaning.kind == RangeMeaning::Kind::kNode) events_.nodes.push_back(autograd_word(node_in(fields.name)));
-      events_.ranges.push_back({meaning, begin, end, thread(fields), sequence});
+      events_.ranges.push_back({meaning, begin, end, sequence});
     }
-  }
-
-  // "AddmmBackward0" of "autograd::engine::evaluate_function: AddmmBackward0".
-  static std::string_view node_in(std::string_view name) {
-    const std::size_t at = name.rfind(": ");
-    return at == std::string_view::npos ? name : name.substr(at + 2);
   }
 
   void launch(std::size_t index, const KinetoFields& fields) {
@@ -120,22 +114,12 @@ class RankReader : public KinetoVisitor {
     LaunchedWork work;
     const auto correlation = whole_number(fields.correlation);
     if (!correlation || !read_event_times(index, fields, problems_, events_.losses, work.begin, work.end)) return;
-    if (is_send_recv_kernel(fields.name)) {
-      work.kind = LaunchedWork::Kind::kSendRecv;
-    } else if (is_collective_kernel(fields.name)) {
-      work.kind = LaunchedWork::Kind::kCollective;
-    }
+    work.kind = kernel_kind(fields.name);
     kernels_.emplace_back(*correlation, work);
-  }
-
-  std::uint32_t thread(const KinetoFields& fields) {
-    const auto next = static_cast<std::uint32_t>(threads_.size());
-    return threads_.try_emplace({std::string(fields.pid), std::string(fields.tid)}, next).first->second;
   }
 
   RankEvents& events_;
   ProblemList& problems_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> threads_;
   std::unordered_map<std::int64_t, Nanoseconds> launches_;  // by correlation
   std::vector<std::pair<std::int64_t, LaunchedWork>> kernels_;
 };

@@ -109,21 +109,17 @@ class NsysRanks {
       event.lane = thread;
       events.named.push_back(event);
     } else if (meaning.kind == RangeMeaning::Kind::kNone) {
-      events.ops.push_back({autograd_word(text.substr(0, text.find(", "))), begin, end, thread, sequence_in(text)});
+      events.ops.push_back({autograd_word(name_in(text)), begin, end, sequence_in(text)});
     } else if (meaning.kind == RangeMeaning::Kind::kIteration) {
       events.steps.push_back({std::string(iteration_name(text)), begin, end});
     } else {
-      if (meaning.kind == RangeMeaning::Kind::kNode) events.nodes.push_back(autograd_word(node_in(text)));
-      events.ranges.push_back({meaning, begin, end, thread, sequence_in(text)});
+      if (meaning.kind == RangeMeaning::Kind::kNode) events.nodes.push_back(autograd_word(node_in(name_in(text))));
+      events.ranges.push_back({meaning, begin, end, sequence_in(text)});
     }
   }
 
-  // "AddmmBackward0" of "autograd::engine::evaluate_function: AddmmBackward0, seq = 7".
-  static std::string_view node_in(std::string_view text) {
-    const std::string_view name = text.substr(0, text.find(", "));
-    const std::size_t at = name.rfind(": ");
-    return at == std::string_view::npos ? name : name.substr(at + 2);
-  }
+  // "aten::mm" of "aten::mm, seq = 7, op_id = 9".
+  static std::string_view name_in(std::string_view text) { return text.substr(0, text.find(", ")); }
 
   // Ids of launches are unique in a process only.
   void read_kernels() {
@@ -164,11 +160,7 @@ class NsysRanks {
       return;
     }
     work.launched = launch->second;
-    if (is_send_recv_kernel(rows.text(4))) {
-      work.kind = LaunchedWork::Kind::kSendRecv;
-    } else if (is_collective_kernel(rows.text(4))) {
-      work.kind = LaunchedWork::Kind::kCollective;
-    }
+    work.kind = kernel_kind(rows.text(4));
     events.work.push_back(work);
     const std::int64_t device = rows.number(5);
     if (device >= 0 && device <= kMostRanksOfRun) devices_[found->first].insert(device);

@@ -132,6 +132,11 @@ std::int64_t sequence_in(std::string_view name) {
   return whole_number(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(-1);
 }
 
+std::string_view node_in(std::string_view name) {
+  const std::size_t at = name.rfind(": ");
+  return at == std::string_view::npos ? name : name.substr(at + 2);
+}
+
 std::string_view iteration_name(std::string_view name) { return last_part(name.substr(0, name.find(", "))); }
 
 RangeMeaning meaning_of(std::string_view name) {

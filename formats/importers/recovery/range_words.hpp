@@ -52,6 +52,9 @@ struct RangeMeaning {
 // Of a kIteration range: its name without what leads there, "iteration 12". ASCII, whatever the text is.
 [[nodiscard]] std::string_view iteration_name(std::string_view name);
 
+// Of a kNode range: "AddmmBackward0" of "autograd::engine::evaluate_function: AddmmBackward0".
+[[nodiscard]] std::string_view node_in(std::string_view name);
+
 // The sequence number in emit_nvtx's "aten::mm, seq = 7, op_id = 9"; -1 for none.
 [[nodiscard]] std::int64_t sequence_in(std::string_view name);
 

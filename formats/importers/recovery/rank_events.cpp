@@ -17,6 +17,11 @@ void by_begin(std::vector<T>& list) {
 
 }  // namespace
 
+LaunchedWork::Kind kernel_kind(std::string_view name) {
+  if (is_send_recv_kernel(name)) return LaunchedWork::Kind::kSendRecv;
+  return is_collective_kernel(name) ? LaunchedWork::Kind::kCollective : LaunchedWork::Kind::kCompute;
+}
+
 std::optional<std::int64_t> rank_in_file_name(const std::string& file) {
   const std::string name = std::filesystem::path(file).filename().string();
   constexpr std::string_view kWord = "rank";

@@ -1,11 +1,12 @@
 // What a recording of one rank holds of use for finding a pipeline's ops, whoever recorded it: PyTorch's profiler
-// (kineto_rank.hpp) or Nsight Systems (nsys_rank.hpp). recover_ops.hpp makes ops of it.
+// (kineto_rank.hpp) or Nsight Systems (nsys_rank.hpp). recover_run.hpp makes a run of it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/importers/pipeline_trace.hpp"
@@ -21,7 +22,6 @@ struct MeantRange {
   RangeMeaning meaning;
   Nanoseconds begin = 0;  // on the host, by the file's clock
   Nanoseconds end = 0;
-  std::uint32_t thread = 0;
   std::int64_t sequence = -1;  // of autograd's nodes: that of the op which made them
 };
 
@@ -30,7 +30,6 @@ struct HostOp {
   std::string word;  // in lower case, without what is before "::" and without underscores
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  std::uint32_t thread = 0;
   std::int64_t sequence = -1;
 };
 
@@ -41,6 +40,9 @@ struct LaunchedWork {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
 };
+
+// What a kernel of this name does.
+[[nodiscard]] LaunchedWork::Kind kernel_kind(std::string_view name);
 
 struct RankEvents {
   std::string file;

@@ -72,7 +72,7 @@ class Recovery {
   ImportedRun run(const std::string& recorder) {
     order_ranks(ranks_);
     std::vector<PipelineTrace> traces = has_names() ? named_traces() : recovered_traces();
-    ImportedRun result = import_kineto_run(std::move(traces), replica_of_names_);
+    ImportedRun result = import_kineto_run(std::move(traces), named_ ? replica_ : 0);
     result.method =
         (named_ ? "PP: ranges" : "ranges without PP: names") + std::string(" as ") + recorder + " recorded them";
     result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
@@ -87,7 +87,6 @@ class Recovery {
   }
 
   std::vector<PipelineTrace> named_traces() {
-    replica_of_names_ = replica_;
     std::vector<PipelineTrace> traces;
     for (const RankEvents& rank : ranks_) {
       traces.push_back(facts_of_rank(rank));
@@ -304,7 +303,6 @@ class Recovery {
 
   std::vector<RankEvents> ranks_;
   int replica_;
-  int replica_of_names_ = 0;
   bool named_ = false;
   std::vector<FoundOps> found_;
   SplitRun split_;

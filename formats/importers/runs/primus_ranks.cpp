@@ -9,13 +9,13 @@
 #include <tuple>
 #include <utility>
 
+#include "formats/importers/imported_run.hpp"
 #include "formats/importers/kineto_ranks.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/text/micros.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/median.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -234,9 +234,7 @@ class PrimusRun {
     }
     const auto lost = static_cast<std::int64_t>(ranks_.front().iterations.size() - whole.size());
     if (lost > 0) run_.losses.push_back({"iterations that are not whole", lost});
-    const double longest = 1.25 * static_cast<double>(lower_median(lengths));
-    std::size_t warm_up = 0;
-    while (warm_up < whole.size() && static_cast<double>(lengths[warm_up]) > longest) ++warm_up;
+    const std::size_t warm_up = warm_up_iterations(lengths);
     if (warm_up > 0) {
       run_.notes.push_back(counted(static_cast<std::int64_t>(warm_up), "iteration") +
                            " at the start, more than a quarter longer than the median, left out as warm-up");

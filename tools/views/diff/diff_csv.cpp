@@ -26,8 +26,9 @@ std::string op_group_name(const OpDurations& ops) {
 std::string level_rows(const LevelPrediction& level, const BubbleAndStep& measured) {
   const char* const name = to_string(level.level);
   return fmt::format("makespan by {0},,ns,{1:.0f},{2:.0f},{3:.0f},,\nbubble_ratio by {0},,,{4},{5},{6},,\n", name,
-                     level.predicted.step, measured.step, measured.step - level.predicted.step, level.predicted.bubble,
-                     measured.bubble, measured.bubble - level.predicted.bubble);
+                     level.predicted.step, measured.step, measured.step - level.predicted.step,
+                     csv_number(level.predicted.bubble), csv_number(measured.bubble),
+                     csv_number(measured.bubble - level.predicted.bubble));
 }
 
 }  // namespace

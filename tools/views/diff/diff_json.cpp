@@ -140,10 +140,9 @@ Json ops_json(const std::vector<OpDurations>& all) {
 
 Json links_json(const Diff& diff) {
   const std::size_t iterations = diff.measured.iterations.size();
-  const ClockAlignment& clocks = diff.measured.clocks;
   Json list = Json::array();
   for (const LinkDurations& link : diff.comparison.links) {
-    const bool slow = clocks.bounded && link.is_slow(iterations, clocks.residual);
+    const bool slow = diff.is_slow(link);
     list.push_back({{"device", link.from},
                     {"to_device", link.to},
                     {"bytes", link.bytes == 0 ? Json(nullptr) : Json(link.bytes)},

@@ -63,8 +63,8 @@ class LogView {
 
   void add_heading() {
     const ScheduleFacts& facts = diff_.predicted.schedule;
-    text_ += heading(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", facts.name, facts.devices,
-                                 facts.microbatches, facts.microbatches == 1 ? "" : "es"),
+    text_ += heading(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", printable(facts.name),
+                                 facts.devices, facts.microbatches, facts.microbatches == 1 ? "" : "es"),
                      diff_.predicted.assumptions, style_);
     add_named("predicted", predicted_words(), 2, 13);
     add_named("measured", measured_words(), 2, 13);
@@ -160,9 +160,10 @@ class LogView {
     std::vector<std::size_t> order(diff_.memory.size());
     std::iota(order.begin(), order.end(), 0);
     if (order.size() <= kMostStages) return order;
+    const bool measured = diff_.has_memory();
     const auto size = [&](std::size_t d) {
       const StageMemoryFigure& stage = diff_.memory[d];
-      if (!diff_.has_memory()) return stage.predicted;
+      if (!measured) return stage.predicted;
       return stage.ranks == 0 ? Bytes{-1} : std::abs(stage.most - stage.predicted);
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });

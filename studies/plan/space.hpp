@@ -16,6 +16,8 @@
 
 namespace debubble {
 
+inline constexpr int kMostGpus = 1 << 20;
+
 struct PlanRequest {
   ScenarioFlags job;  // model or profile, hardware, cluster; what a choice decides is not set here
   int gpus = 0;

@@ -42,7 +42,7 @@ Json run_json(const Plan& plan, const PlannedRun& run) {
           {"throughput_tokens_per_s", or_null(run.tokens_per_second)},
           {"mfu", or_null(run.mfu)},
           {"cost", or_null(cost_of(plan, run))},
-          {"command", command_of(run.choice, plan.job)}};
+          {"command", command_of(run.choice, plan.asked.request.job)}};
 }
 
 Json search_json(const SearchResult& search) {
@@ -77,9 +77,9 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   json["schema_version"] = kPlanVersion;
   json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
   json["command_line"] = tool.command_line;
-  json["gpus"] = plan.gpus;
-  json["global_batch"] = plan.global_batch;
-  json["objective"] = plan.objective == PlanObjective::kMemory ? "memory" : "step";
+  json["gpus"] = plan.asked.request.gpus;
+  json["global_batch"] = plan.asked.request.global_batch;
+  json["objective"] = plan.asked.options.objective == PlanObjective::kMemory ? "memory" : "step";
   json["certainty"] = certainty_words(plan);
   json["search"] = search_json(plan.search);
   json["runs"] = Json::array();
@@ -98,7 +98,7 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   json["enough_gpus"] = plan.enough_gpus ? Json(*plan.enough_gpus) : Json(nullptr);
   json["restrictions"] = Json::array();
   for (const std::string& one : plan.restrictions) json["restrictions"].push_back(one);
-  std::vector<Assumption> assumptions = plan.assumptions;
+  std::vector<Assumption> assumptions = plan.asked.assumptions;
   if (plan.best) {
     const auto& own = plan.best->result.report.assumptions;
     assumptions.insert(assumptions.end(), own.begin(), own.end());

@@ -53,10 +53,11 @@ class PlanText {
   PlanText(const Plan& plan, const ViewStyle& style) : plan_(plan), style_(style) {}
 
   std::string run(std::size_t top) {
-    const std::string job = plan_.job.transformer.model.empty() ? "the profile" : plan_.job.transformer.model;
+    const std::string job =
+        plan_.asked.request.job.transformer.model.empty() ? "the profile" : plan_.asked.request.job.transformer.model;
     line(paint(style_.color, kBold,
-               fmt::format("plan for {} on {}, {} per step", printable(job), counted(plan_.gpus, "GPU"),
-                           counted(plan_.global_batch, "sample"))));
+               fmt::format("plan for {} on {}, {} per step", printable(job), counted(plan_.asked.request.gpus, "GPU"),
+                           counted(plan_.asked.request.global_batch, "sample"))));
     line("");
     if (plan_.search.runs.empty()) {
       add_failure();
@@ -114,7 +115,7 @@ class PlanText {
       return fmt::format("{} not reached in the time, {} excluded by a bound of their memory", s.excluded_by_time,
                          s.excluded_by_memory);
     }
-    if (plan_.objective == PlanObjective::kMemory) {
+    if (plan_.asked.options.objective == PlanObjective::kMemory) {
       return fmt::format("{} excluded by a bound of their memory as no better, {} as too large", s.excluded_by_time,
                          s.excluded_by_memory);
     }
@@ -163,7 +164,7 @@ class PlanText {
     std::string all;
     for (const std::string& one : plan_.restrictions) all += (all.empty() ? "" : "; ") + one;
     item("space", all);
-    std::vector<Assumption> assumptions = plan_.assumptions;
+    std::vector<Assumption> assumptions = plan_.asked.assumptions;
     if (plan_.best) {
       const auto& own = plan_.best->result.report.assumptions;
       std::copy_if(own.begin(), own.end(), std::back_inserter(assumptions), matters_for_plan);
@@ -191,7 +192,7 @@ class PlanText {
         begin = end + 1;
       }
     }
-    item("next", command_of(plan_.search.runs.front().choice, plan_.job));
+    item("next", command_of(plan_.search.runs.front().choice, plan_.asked.request.job));
   }
 
   const Plan& plan_;
@@ -203,7 +204,7 @@ class PlanText {
 
 std::string certainty_words(const Plan& plan) {
   const SearchResult& search = plan.search;
-  const char* const what = plan.objective == PlanObjective::kMemory ? "take less memory" : "be faster";
+  const char* const what = plan.asked.options.objective == PlanObjective::kMemory ? "take less memory" : "be faster";
   if (search.runs.empty()) {
     return search.interrupted ? "the budget ended the search: nothing is proven"
                               : "proven: whatever was not simulated is illegal, or its memory bound does not fit";

@@ -1,0 +1,28 @@
+// The flags of `debubble plan`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/request/flag.hpp"
+
+namespace debubble {
+
+// The flags that only `debubble plan` has, as typed.
+struct PlanFlags {
+  std::optional<int> gpus;
+  std::optional<std::int64_t> global_batch;
+  std::vector<std::string> fix;   // KEY=VALUE,...
+  std::vector<std::string> only;  // KEY=VALUE,VALUE,...
+  std::string runs_in;
+  std::string objective;
+  std::string price;  // of a GPU hour
+  std::string gap;
+  std::string budget;
+  std::optional<int> threads;
+};
+[[nodiscard]] FlagRows flag_rows(PlanFlags& flags);
+
+}  // namespace debubble

@@ -1,0 +1,208 @@
+#include "studies/plan/plan_job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "formats/text/choice.hpp"
+#include "formats/text/numbers.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/assumptions.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::int64_t kUsualTokens = std::int64_t{1} << 22;  // of one step
+constexpr double kUsualGap = 0.01;
+constexpr std::int64_t kLargestBatch = (std::int64_t{1} << 31) - 1;  // counts of microbatches are int
+constexpr std::array<std::pair<const char*, const char*>, 4> kFrameworks{
+    {{"megatron", "Megatron-LM"}, {"torchtitan", "torchtitan"}, {"deepspeed", "DeepSpeed"}, {"pytorch", "PyTorch"}}};
+
+double parse_number(const std::string& text, const char* place, double most, const char* example) {
+  const std::optional<double> value =
+      number_of(std::string_view(text).substr(0, text.size() - (text.ends_with('%') ? 1 : 0)));
+  if (value && *value >= 0 && *value <= most) return *value;
+  throw InputError(Diagnostic{
+      "C012", place, "\"" + text + "\" is not a number from 0 to " + std::to_string(static_cast<std::int64_t>(most)),
+      std::string("write it like ") + place + " " + example});
+}
+
+double parse_budget(const std::string& text) {
+  const bool unit = text.ends_with('s');
+  return parse_number(unit ? text.substr(0, text.size() - 1) : text, "--budget", 1e6, "10s");
+}
+
+using Allowed = std::map<std::string, std::vector<std::string>>;
+
+void allow(Allowed& allowed, const std::string& key, std::vector<std::string> values, const std::string& place) {
+  const auto [found, fresh] = allowed.emplace(key, std::move(values));
+  if (fresh) return;
+  throw InputError(Diagnostic{"C007", place, "\"" + key + "\" is given twice", "give each once"});
+}
+
+// "tp=4,pp=8"; of --only "schedule=1f1b,interleaved": what has no '=' is another value of the key before it.
+void read_allowed(const std::vector<std::string>& lists, const char* flag, bool several, Allowed& allowed) {
+  for (const std::string& list : lists) {
+    std::string key;
+    Allowed here;
+    for (const std::string& item : split(list)) {
+      const std::size_t equals = item.find('=');
+      const bool named = equals != std::string::npos && equals > 0;
+      if (named) key = item.substr(0, equals);
+      const std::string value = named ? item.substr(equals + 1) : item;
+      if (key.empty() || value.empty() || (!named && !several)) {
+        throw InputError(
+            Diagnostic{"C006", flag, "\"" + item + "\" is not KEY=VALUE",
+                       several ? "write it like --only schedule=1f1b,interleaved" : "write it like --fix tp=8,pp=4"});
+      }
+      if (named && here.contains(key)) allow(here, key, {}, flag);  // throws
+      here[key].push_back(value);
+    }
+    for (auto& [name, values] : here) allow(allowed, name, std::move(values), flag);
+  }
+}
+
+// What a flag of the job fixes is taken off the job: choices set it.
+void take_fixed(ScenarioFlags& job, Allowed& allowed) {
+  const auto take = [&](std::optional<int>& flag, const char* key, const char* place) {
+    if (flag) allow(allowed, key, {std::to_string(*flag)}, place);
+    flag.reset();
+  };
+  take(job.devices, "pp", "--devices");
+  take(job.chunks, "chunks", "--chunks");
+  take(job.cluster.tensor, "tp", "--tp");
+  take(job.cluster.context, "cp", "--cp");
+  take(job.cluster.expert, "ep", "--ep");
+  take(job.cluster.data, "dp", "--dp");
+  take(job.cluster.zero, "zero", "--zero");
+  if (job.cluster.sequence_parallel) allow(allowed, "sequence-parallel", {"on"}, "--sequence-parallel");
+  job.cluster.sequence_parallel = false;
+  if (!job.schedules.empty()) allow(allowed, "schedule", std::move(job.schedules), "--schedules");
+  job.schedules.clear();
+  if (!job.transformer.recompute.empty()) allow(allowed, "recompute", {job.transformer.recompute}, "--recompute");
+  job.transformer.recompute.clear();
+  if (job.transformer.model.empty() || !job.transformer.microbatch_size) return;
+  allow(allowed, "microbatch", {std::to_string(*job.transformer.microbatch_size)}, "--microbatch-size");
+  job.transformer.microbatch_size.reset();
+}
+
+void refuse_decided(const ScenarioFlags& job) {
+  if (job.microbatches) {
+    throw InputError(Diagnostic{"C087", "--microbatches", "a plan finds the number of microbatches itself",
+                                "give --global-batch, the samples of one step"});
+  }
+  if (!job.params.empty() || !job.transforms.empty()) {
+    throw InputError(Diagnostic{"C087", job.params.empty() ? "--transform" : "--param",
+                                "a plan compares schedules as they are", "leave it out"});
+  }
+  ScenarioFlags copy = job;
+  for (const Flag& flag : flag_rows(copy.variation)) {
+    if (!is_given(flag)) continue;
+    throw InputError(Diagnostic{"C087", std::string(flag.name),
+                                "the bounds of a plan hold for ops that all take what they cost",
+                                "leave it out here, and give it to debubble whatif with the plan's own command"});
+  }
+  if (job.transformer.model.empty() && job.profile.empty()) {
+    throw InputError(Diagnostic{"C004", "--model", "nothing says what is to be trained",
+                                "add --model llama3-70b (`debubble list models`), or --profile FILE"});
+  }
+}
+
+int threads_of(const std::optional<int>& asked) {
+  constexpr int kMostThreads = 1024;
+  if (!asked) return 0;
+  if (*asked >= 1 && *asked <= kMostThreads) return *asked;
+  throw InputError(Diagnostic{"C012", "--threads", std::to_string(*asked) + " threads cannot be used",
+                              "from 1 to " + std::to_string(kMostThreads) + "; without it one per core"});
+}
+
+class PlanReader {
+ public:
+  PlanReader(const ScenarioFlags& job, const PlanFlags& flags) : flags_(flags) { read_.request.job = job; }
+
+  PlanJob run() {
+    refuse_decided(read_.request.job);
+    read_.request.gpus = flags_.gpus.value_or(0);
+    if (read_.request.gpus < 1 || read_.request.gpus > kMostGpus) {
+      throw InputError(Diagnostic{"C012", "--gpus", "a plan is for 1 to " + std::to_string(kMostGpus) + " GPUs",
+                                  "write it like --gpus 64"});
+    }
+    if (!flags_.objective.empty()) {
+      const std::size_t word = choice_of(flags_.objective, "step|throughput|cost|memory", "--objective");
+      read_.options.objective = word == 3 ? PlanObjective::kMemory : PlanObjective::kStep;
+    }
+    if (!flags_.price.empty()) read_.price = parse_number(flags_.price, "--price", 1e6, "2.5");
+    read_.options.gap = flags_.gap.empty() ? kUsualGap : parse_number(flags_.gap, "--gap", 100, "1%") / 100;
+    read_.options.threads = threads_of(flags_.threads);
+    if (!flags_.budget.empty()) read_.options.budget = parse_budget(flags_.budget);
+    if (!flags_.runs_in.empty()) {
+      read_.request.runs_in =
+          kFrameworks.at(choice_of(flags_.runs_in, "megatron|torchtitan|deepspeed|pytorch", "--runs-in")).second;
+    }
+    read_allowed(flags_.fix, "--fix", false, read_.request.allowed);
+    read_allowed(flags_.only, "--only", true, read_.request.allowed);
+    take_fixed(read_.request.job, read_.request.allowed);
+    choose_cluster(read_.request.gpus);
+    read_model();
+    read_batch();
+    return std::move(read_);
+  }
+
+ private:
+  void choose_cluster(int gpus) {
+    if (read_.request.job.cluster.topology != ClusterFlags{}.topology || read_.request.job.transformer.model.empty())
+      return;
+    const UsualCluster cluster = usual_cluster(read_.request.job.transformer.hardware, gpus);
+    read_.request.machine = cluster.machine;
+    if (cluster.topology.empty()) return;
+    read_.request.job.cluster.topology = cluster.topology;
+    read_.chosen_topology = true;
+    assume(read_.assumptions, "topology", cluster.topology, Source::kDefault);
+  }
+
+  void read_model() {
+    const Scenario probe = check_scenario(read_.request.job);
+    read_.request.layers = static_cast<int>(probe.profile->layers.size());
+    read_.request.sequence = probe.profile->sequence_length;
+    if (!probe.transformer.setup) {
+      read_.request.microbatch = std::max<std::int64_t>(1, probe.profile->microbatch_size);
+      return;
+    }
+    const TransformerShape& shape = probe.transformer.setup->shape;
+    read_.request.heads = shape.heads;
+    read_.request.experts = shape.experts;
+  }
+
+  void read_batch() {
+    if (flags_.global_batch) {
+      read_.request.global_batch = *flags_.global_batch;
+      if (read_.request.global_batch < 1 || read_.request.global_batch > kLargestBatch) {
+        throw InputError(Diagnostic{"C012", "--global-batch",
+                                    "a step has 1 to " + std::to_string(kLargestBatch) + " samples",
+                                    "write it like --global-batch 1024"});
+      }
+      return;
+    }
+    const std::int64_t samples = read_.request.sequence > 0 ? kUsualTokens / read_.request.sequence
+                                                            : 16 * read_.request.gpus * read_.request.microbatch;
+    read_.request.global_batch =
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, samples))));
+    assume(read_.assumptions, "samples of one step",
+           std::to_string(read_.request.global_batch) +
+               (read_.request.sequence > 0 ? ": 4 Mi tokens" : ": 16 microbatches per GPU"),
+           Source::kDefault);
+  }
+
+  const PlanFlags& flags_;
+  PlanJob read_;
+};
+
+}  // namespace
+
+PlanJob read_plan(const ScenarioFlags& job, const PlanFlags& flags) { return PlanReader(job, flags).run(); }
+
+}  // namespace debubble

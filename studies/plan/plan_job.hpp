@@ -1,0 +1,24 @@
+// What a plan is made for: the job, what its flags leave open, and how it is searched.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/core/assumption.hpp"
+#include "studies/plan/flags.hpp"
+#include "studies/plan/search.hpp"
+
+namespace debubble {
+
+struct PlanJob {
+  PlanRequest request;
+  SearchOptions options;
+  std::optional<double> price;          // of a GPU hour
+  bool chosen_topology = false;         // it is the usual one of the hardware: nobody gave it
+  std::vector<Assumption> assumptions;  // of the request itself; those of a run are its own
+};
+
+// Throws what make_plan throws, but for plan_space's errors.
+[[nodiscard]] PlanJob read_plan(const ScenarioFlags& job, const PlanFlags& flags);
+
+}  // namespace debubble

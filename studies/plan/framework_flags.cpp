@@ -131,10 +131,11 @@ bool runs_in(const PlanChoice& choice, const std::string& framework) {
 
 bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
 
-std::vector<FrameworkFlags> framework_flags(const PlanChoice& choice, const Job& job, const Profile& profile,
-                                            std::int64_t global_batch) {
-  return {megatron(choice, job, profile, global_batch), torchtitan(choice, global_batch, job.tokens_per_sample),
-          deepspeed(choice, global_batch)};
+FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const Job& job,
+                               const Profile& profile, std::int64_t global_batch) {
+  if (framework == "Megatron-LM") return megatron(choice, job, profile, global_batch);
+  if (framework == "torchtitan") return torchtitan(choice, global_batch, job.tokens_per_sample);
+  return deepspeed(choice, global_batch);
 }
 
 }  // namespace debubble

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "scenario/job/job.hpp"
 #include "studies/plan/choice.hpp"
@@ -11,14 +10,17 @@
 namespace debubble {
 
 struct FrameworkFlags {
-  std::string framework;  // "Megatron-LM"
-  std::string text;       // arguments, TOML or JSON; empty: it cannot run this
-  std::string note;       // what else it needs, or why it cannot
+  std::string framework;     // "Megatron-LM"
+  std::string text;          // arguments, TOML or JSON; empty: it cannot run this
+  std::string note;          // what else it needs, or why it cannot
+  bool of_own_best = false;  // of the best that it runs, since it does not run the best
 };
 
-// `job` is the choice's, of a scenario with this profile.
-[[nodiscard]] std::vector<FrameworkFlags> framework_flags(const PlanChoice& choice, const Job& job,
-                                                          const Profile& profile, std::int64_t global_batch);
+inline constexpr const char* kPlanFrameworks[] = {"Megatron-LM", "torchtitan", "DeepSpeed"};
+
+// `framework` is one of these; `job` is the choice's, of a scenario with this profile.
+[[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const Job& job,
+                                             const Profile& profile, std::int64_t global_batch);
 
 // Whether the catalog says that the framework runs the choice's schedule today; one device alone runs everywhere.
 [[nodiscard]] bool runs_in(const PlanChoice& choice, const std::string& framework);

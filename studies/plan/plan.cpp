@@ -50,11 +50,11 @@ class PlanMaker {
   void search_frameworks(PlanSearch& search) {
     SearchOptions options = asked().options;
     if (options.budget) options.budget = 0;
-    for (const char* const framework : {"Megatron-LM", "torchtitan", "DeepSpeed"}) {
+    for (const char* const framework : kPlanFrameworks) {
       progress_.phase(std::string("the best that ") + framework + " runs");
       const auto is_run = [&](const PlanChoice& choice) { return can_run(choice, framework); };
       const SearchResult found = search.run(options, progress_, is_run);
-      Alternative one{std::string("runs in ") + framework + " today", std::nullopt};
+      Alternative one{std::string("runs in ") + framework + " today", std::nullopt, framework};
       if (!found.runs.empty()) one.run = found.runs.front();
       plan_.alternatives.push_back(one);
     }
@@ -71,8 +71,8 @@ class PlanMaker {
       if (quick && order(run) < order(*simplest)) simplest = &run;
       if (quick && run.peak < smallest->peak) smallest = &run;
     }
-    plan_.alternatives.push_back({"simplest within 10 % of the best step", *simplest});
-    plan_.alternatives.push_back({"least memory within 10 %, of those simulated", *smallest});
+    plan_.alternatives.push_back({"simplest within 10 % of the best step", *simplest, ""});
+    plan_.alternatives.push_back({"least memory within 10 %, of those simulated", *smallest, ""});
   }
 
   void show_best() {
@@ -80,7 +80,25 @@ class PlanMaker {
     progress_.phase("simulating the best once more");
     const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
     plan_.best = simulate(scenario, choice.schedule, progress_);
-    plan_.frameworks = framework_flags(choice, plan_.best->job, *scenario.profile, asked().request.global_batch);
+    for (const char* const framework : kPlanFrameworks) {
+      FrameworkFlags flags =
+          framework_flags(framework, choice, plan_.best->job, *scenario.profile, asked().request.global_batch);
+      plan_.frameworks.push_back(can_run(choice, framework) ? flags : own_best(framework, std::move(flags)));
+    }
+  }
+
+  // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
+  // all.
+  [[nodiscard]] FrameworkFlags own_best(const std::string& framework, FrameworkFlags of_best) const {
+    const auto found = std::find_if(plan_.alternatives.begin(), plan_.alternatives.end(),
+                                    [&](const Alternative& one) { return one.framework == framework; });
+    if (found == plan_.alternatives.end() || !found->run) return of_best;
+    const PlanChoice& choice = found->run->choice;
+    const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
+    const Simulated run = simulate(scenario, choice.schedule, progress_);
+    FrameworkFlags flags = framework_flags(framework, choice, run.job, *scenario.profile, asked().request.global_batch);
+    flags.of_own_best = true;
+    return flags;
   }
 
   void find_enough_gpus() {

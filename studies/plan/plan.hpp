@@ -16,6 +16,7 @@ namespace debubble {
 struct Alternative {
   std::string what;               // "simplest", "least memory", "runs in Megatron-LM today"
   std::optional<PlannedRun> run;  // nothing: there is none
+  std::string framework;          // that runs it; empty: it is not about one
 };
 
 struct Plan {

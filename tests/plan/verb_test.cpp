@@ -167,6 +167,22 @@ TEST_CASE("what was not simulated is said to be excluded only by the bound that 
   CHECK(contains(cut, "not reached in the time"));
 }
 
+TEST_CASE("a framework that does not run the best plan is told the best that it runs") {
+  const Folder folder;
+  const Json plan = Json::parse(folder.data(small_with({"-p", "4", "--format", "json"})));
+  const auto alternative = [&](const std::string& what) {
+    for (const Json& one : plan["alternatives"]) {
+      if (one["what"] == what) return one["run"];
+    }
+    return Json();
+  };
+  const Json megatron = alternative("runs in Megatron-LM today");
+  REQUIRE(plan["runs"][0]["command"] != megatron["command"]);
+  CHECK(plan["frameworks"][0]["of_own_best"] == true);
+  const std::string microbatch = std::to_string(megatron["choice"]["microbatch"].get<int>());
+  CHECK(contains(plan["frameworks"][0]["text"], "--micro-batch-size " + microbatch + " "));
+}
+
 TEST_CASE("DeepSpeed is offered nothing to paste for context ranks, which it does not run") {
   const Folder folder;
   const Json plan = Json::parse(

@@ -92,7 +92,8 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   }
   json["frameworks"] = Json::array();
   for (const FrameworkFlags& one : plan.frameworks) {
-    json["frameworks"].push_back({{"framework", one.framework}, {"text", one.text}, {"note", one.note}});
+    json["frameworks"].push_back(
+        {{"framework", one.framework}, {"text", one.text}, {"note", one.note}, {"of_own_best", one.of_own_best}});
   }
   json["nearest"] = nearest_json(plan.search.nearest);
   json["enough_gpus"] = plan.enough_gpus ? Json(*plan.enough_gpus) : Json(nullptr);

@@ -151,12 +151,23 @@ class PlanText {
   }
 
   void add_also() {
-    for (const Alternative& one : plan_.alternatives) {
-      item("also", one.what + (one.run ? ": " + to_string(one.run->choice) : ": nothing in the space"));
-      if (!one.run) continue;
-      const PlannedRun& best = plan_.search.runs.front();
-      item("", one.run->choice == best.choice ? std::string("the best itself")
-                                              : figures(plan_, *one.run) + " (" + slower(*one.run, best) + ")");
+    const PlannedRun& best = plan_.search.runs.front();
+    for (auto one = plan_.alternatives.begin(); one != plan_.alternatives.end(); ++one) {
+      if (!one->run) {
+        item("also", one->what + ": nothing in the space");
+        continue;
+      }
+      const auto same = std::find_if(plan_.alternatives.begin(), one, [&](const Alternative& other) {
+        return other.run && other.run->choice == one->run->choice;
+      });
+      if (one->run->choice == best.choice) {
+        item("also", one->what + ": the best itself");
+      } else if (same != one) {
+        item("also", one->what + ": the one that " + same->what);
+      } else {
+        item("also", one->what + ": " + to_string(one->run->choice));
+        item("", figures(plan_, *one->run) + " (" + slower(*one->run, best) + ")");
+      }
     }
   }
 
@@ -184,7 +195,8 @@ class PlanText {
         item("paste", one.framework + ": " + one.note);
         continue;
       }
-      item("paste", one.framework + (one.note.empty() ? ":" : ": " + one.note));
+      const std::string whose = one.framework + (one.of_own_best ? ", the best that it runs" : "");
+      item("paste", whose + (one.note.empty() ? ":" : ": " + one.note));
       std::size_t begin = 0;
       while (begin < one.text.size()) {
         const std::size_t end = std::min(one.text.find('\n', begin), one.text.size());

@@ -97,8 +97,7 @@ class FrontSearch {
     const std::size_t count = state_.space().variants_of(base).size();
     for (const int zero : state_.space().zeros_of(base)) {
       for (std::size_t v = 0; v < count; ++v) {
-        ids.push_back(
-            {static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), static_cast<std::uint16_t>(v)});
+        ids.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), static_cast<std::uint16_t>(v)});
       }
     }
   }
@@ -204,10 +203,14 @@ std::vector<std::string> changed_words(const PlanChoice& from, const PlanChoice&
   number("pp", from.pipeline, to.pipeline);
   number("dp", from.data, to.data);
   number("ZeRO", from.zero, to.zero);
-  if (to.pipeline > 1 && (from.schedule != to.schedule || from.pipeline == 1)) {
-    words.push_back((from.pipeline == 1 ? "" : from.schedule + " -> ") + to.schedule);
+  const bool both_ordered = from.pipeline > 1 && to.pipeline > 1;
+  if (both_ordered) {
+    if (from.schedule != to.schedule) words.push_back(from.schedule + " -> " + to.schedule);
+    number("stages per device", from.chunks, to.chunks);
+  } else if (to.pipeline > 1) {
+    words.push_back(to.schedule);
+    if (to.chunks > 1) words.push_back(std::to_string(to.chunks) + " stages per device");
   }
-  number("stages per device", from.chunks, to.chunks);
   number("microbatch", from.microbatch, to.microbatch);
   if (from.recompute != to.recompute) words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]));
   if (from.tensor > 1 && to.tensor > 1 && from.sequence != to.sequence) {

@@ -18,8 +18,8 @@ PlanLimit shares_of(const Report& report) {
     idle += device.idle;
   }
   Nanoseconds communication = 0;
-  for (const IdleCause cause : {IdleCause::kTransferLatency, IdleCause::kTransferBandwidth, IdleCause::kContention,
-                                IdleCause::kCollective}) {
+  for (const IdleCause cause :
+       {IdleCause::kTransferLatency, IdleCause::kTransferBandwidth, IdleCause::kContention, IdleCause::kCollective}) {
     communication += idle_by(report, cause);
   }
   const Nanoseconds inside = std::min(busy, report.inside_collectives);

@@ -37,7 +37,14 @@ std::string plan_command(const PlanRequest& request, const PlanFlags& flags, boo
   FlagLine line;
   line.add("--gpus", std::to_string(request.gpus));
   line.add("--global-batch", std::to_string(request.global_batch));
-  for (const auto& [key, values] : request.allowed) line.add("--only", key + "=" + comma_list(values));
+  std::vector<std::string> fixed;
+  for (const auto& [key, values] : request.allowed) {
+    if (values.size() == 1) fixed.push_back(key + "=" + values.front());
+  }
+  line.add("--fix", comma_list(fixed));
+  for (const auto& [key, values] : request.allowed) {
+    if (values.size() > 1) line.add("--only", key + "=" + comma_list(values));
+  }
   if (!request.runs_in.empty()) line.add("--runs-in", flags.runs_in);
   line.add("--objective", flags.objective);
   line.add("--price", flags.price);
@@ -74,8 +81,8 @@ class ShortageFinder {
  private:
   [[nodiscard]] static std::pair<int, double> rank(const PlanChange& change) {
     const int kind = static_cast<int>(change.kind);
-    const auto samples = static_cast<double>(change.run.choice.microbatch * change.run.choice.microbatches *
-                                             change.run.choice.data);
+    const auto samples =
+        static_cast<double>(change.run.choice.microbatch * change.run.choice.microbatches * change.run.choice.data);
     return {std::min(kind, static_cast<int>(PlanChange::Kind::kMemory)),
             static_cast<double>(change.run.step) * change.gpus / samples};
   }
@@ -106,8 +113,8 @@ class ShortageFinder {
     if (!search) return Tried::kOutOfTime;
     const std::optional<SearchResult> found = searched(request, *search);
     if (!found || found->runs.empty()) return found && found->interrupted ? Tried::kOutOfTime : Tried::kNot;
-    found_.changes.push_back({kind, what, plan_command(request, asked_.flags, asked_.chosen_topology), request.gpus,
-                              found->runs.front()});
+    found_.changes.push_back(
+        {kind, what, plan_command(request, asked_.flags, asked_.chosen_topology), request.gpus, found->runs.front()});
     return Tried::kFits;
   }
 
@@ -135,13 +142,14 @@ class ShortageFinder {
     const std::vector<Bytes>& capacities = limits_.capacities;
     if (capacities.empty()) return;
     memory_ = limited.memory;
-    const Simulated free =
-        simulate(check_scenario(flags_of(run.choice, lifted.job)), run.choice.schedule, progress_);
+    const Simulated free = simulate(check_scenario(flags_of(run.choice, lifted.job)), run.choice.schedule, progress_);
     const std::vector<DeviceMemory> devices =
         device_memories(free.result.timeline, free.job.schedule, free.job.costs, {kEndless}, limits_.allocator);
     Shortage worst;
+    missing_.assign(devices.size(), 0);
     for (std::size_t d = 0; d < devices.size(); ++d) {
       const Bytes capacity = capacities.size() == 1 ? capacities.front() : at(capacities, static_cast<std::int64_t>(d));
+      missing_[d] = std::max<Bytes>(0, devices[d].reserved - capacity);
       if (d > 0 && devices[d].reserved - capacity <= worst.missing()) continue;
       worst = {run, static_cast<int>(d), capacity, devices[d].reserved, free.result.report.devices[d].peak_by_category};
     }
@@ -161,7 +169,8 @@ class ShortageFinder {
     PlanRequest open = asked_.request;
     open.runs_in.clear();
     if (!asked_.request.runs_in.empty()) {
-      fits = attempt(PlanChange::Kind::kOpen, "without --runs-in " + asked_.flags.runs_in, open) == Tried::kFits || fits;
+      fits =
+          attempt(PlanChange::Kind::kOpen, "without --runs-in " + asked_.flags.runs_in, open) == Tried::kFits || fits;
     }
     const std::size_t flags = asked_.request.allowed.size() + (asked_.request.runs_in.empty() ? 0 : 1);
     if (fits || flags < 2) return;
@@ -197,13 +206,15 @@ class ShortageFinder {
     }
   }
 
-  // So much more on every device that the plan that lacks least fits.
+  // So much more that the plan that lacks least fits: on every device, or where each has its own, on those that lack.
   void add_memory() {
     if (!found_.shortage) return;
     PlanRequest larger = asked_.request;
     const Bytes missing = found_.shortage->missing();
     std::vector<std::string> sizes;
-    for (const Bytes size : memory_.sizes) sizes.push_back(size_flag(size + missing));
+    for (std::size_t d = 0; d < memory_.sizes.size(); ++d) {
+      sizes.push_back(size_flag(memory_.sizes[d] + (memory_.sizes.size() == 1 ? missing : missing_[d])));
+    }
     if (sizes.empty()) {  // what the hardware has
       const Hardware& hardware =
           modelled_hardware(check_scenario(flags_of(found_.shortage->run.choice, asked_.request.job)));
@@ -211,7 +222,8 @@ class ShortageFinder {
       larger.job.memory.outside = size_flag(hardware.memory - found_.shortage->capacity);
     }
     larger.job.memory.memory = comma_list(sizes);
-    (void)attempt(PlanChange::Kind::kMemory, "with --memory " + larger.job.memory.memory + " per device", larger);
+    const char* const each = sizes.size() == 1 ? " per device" : "";
+    (void)attempt(PlanChange::Kind::kMemory, "with --memory " + larger.job.memory.memory + each, larger);
   }
 
   void add_smaller_batches() {
@@ -230,6 +242,7 @@ class ShortageFinder {
   std::chrono::steady_clock::time_point begin_;
   MemoryLimits limits_;
   MemoryScenario memory_;
+  std::vector<Bytes> missing_;  // on each device, of the plan that lacks least
   PlanShortage found_;
 };
 

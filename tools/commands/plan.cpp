@@ -47,7 +47,7 @@ class PlanCommand : public Command {
         output.write(plan_json(plan, count, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
-        output.write(plan.front ? front_csv(plan) : plan_csv(plan, count));
+        output.write(flags_.front ? front_csv(plan) : plan_csv(plan, count));
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:

@@ -133,6 +133,7 @@ std::string front_view(const PlanFront& front, std::size_t width) {
 
 std::string front_csv(const Plan& plan) {
   std::string csv = plan_csv_head() + ",proven\n";
+  if (!plan.front) return csv;
   std::size_t rank = 0;
   for (const PlannedRun& point : plan.front->points) {
     csv += plan_csv_line(plan, point, ++rank) + (plan.front->proven(point) ? ",1\n" : ",0\n");

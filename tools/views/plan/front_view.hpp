@@ -21,7 +21,7 @@ namespace debubble {
 // Chart and table, each line ended; a front with points.
 [[nodiscard]] std::string front_view(const PlanFront& front, std::size_t width);
 
-// The same columns as plan_csv, one line for each point.
+// The columns of plan_csv and whether the point is proven, one line for each; none where nothing was found.
 [[nodiscard]] std::string front_csv(const Plan& plan);
 
 }  // namespace debubble

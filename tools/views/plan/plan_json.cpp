@@ -101,12 +101,9 @@ Json shortage_json(const std::optional<Shortage>& shortage) {
   for (int k = 0; k < kMemoryCategories; ++k) {
     categories[to_string(static_cast<MemoryCategory>(k))] = at(shortage->by_category, k);
   }
-  return {{"choice", choice_json(shortage->run.choice)},
-          {"device", shortage->device},
-          {"capacity_bytes", shortage->capacity},
-          {"reserved_bytes", shortage->reserved},
-          {"missing_bytes", shortage->missing()},
-          {"peak_memory_bytes", shortage->run.peak},
+  return {{"choice", choice_json(shortage->run.choice)}, {"device", shortage->device},
+          {"capacity_bytes", shortage->capacity},        {"reserved_bytes", shortage->reserved},
+          {"missing_bytes", shortage->missing()},        {"peak_memory_bytes", shortage->run.peak},
           {"peak_by_category_bytes", categories}};
 }
 

@@ -20,7 +20,7 @@ namespace debubble {
 namespace {
 
 constexpr double kChangeGap = 0.05;
-constexpr std::size_t kMostChanges = 4;
+constexpr std::size_t kMostOffers = 4;
 constexpr Bytes kEndless = Bytes{1} << 50;
 constexpr const char* kEndlessText = "1024TiB";
 constexpr std::array kGpuMultiples{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
@@ -69,12 +69,12 @@ class ShortageFinder {
     measure();
     open_flags();
     add_less_memory();
+    if (found_.changes.size() < kMostOffers) add_smaller_batches();
+    if (found_.changes.size() < kMostOffers) add_memory();
     add_gpus();
-    if (found_.changes.size() < kMostChanges) add_memory();
-    if (found_.changes.size() < kMostChanges) add_smaller_batches();
     std::stable_sort(found_.changes.begin(), found_.changes.end(),
                      [&](const PlanChange& a, const PlanChange& b) { return rank(a) < rank(b); });
-    if (found_.changes.size() > kMostChanges) found_.changes.resize(kMostChanges);
+    if (found_.changes.size() > kMostOffers) found_.changes.resize(kMostOffers);
     return std::move(found_);
   }
 
@@ -226,14 +226,26 @@ class ShortageFinder {
     (void)attempt(PlanChange::Kind::kMemory, "with --memory " + larger.job.memory.memory + each, larger);
   }
 
+  // The largest that fits; where the smallest does not, the others are not tried.
   void add_smaller_batches() {
+    if (attempt_batch(kBatchDivisors.back()) != Tried::kFits) return;
+    const PlanChange smallest = found_.changes.back();
+    found_.changes.pop_back();
     for (const int divisor : kBatchDivisors) {
-      PlanRequest smaller = asked_.request;
-      if (smaller.global_batch % divisor != 0) return;
-      smaller.global_batch /= divisor;
-      const std::string what = "with " + counted(smaller.global_batch, "sample") + " per step";
-      if (attempt(PlanChange::Kind::kBatch, what, smaller) != Tried::kNot) return;
+      if (divisor == kBatchDivisors.back()) break;
+      const Tried tried = attempt_batch(divisor);
+      if (tried == Tried::kFits) return;
+      if (tried == Tried::kOutOfTime) break;
     }
+    found_.changes.push_back(smallest);
+  }
+
+  Tried attempt_batch(int divisor) {
+    PlanRequest smaller = asked_.request;
+    if (smaller.global_batch % divisor != 0) return Tried::kNot;
+    smaller.global_batch /= divisor;
+    const std::string what = "with " + counted(smaller.global_batch, "sample") + " per step";
+    return attempt(PlanChange::Kind::kBatch, what, smaller);
   }
 
   const PlanJob& asked_;

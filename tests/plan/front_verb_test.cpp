@@ -158,6 +158,29 @@ TEST_CASE("of what was fixed, the flag that costs least is left out first") {
   }
 }
 
+TEST_CASE("where an order holds all microbatches, fewer samples are offered, as many as fit") {
+  const Folder folder;
+  const Words job{"plan",
+                  "--model",
+                  "gpt2-medium",
+                  "--gpus",
+                  "2",
+                  "--global-batch",
+                  "64",
+                  "--memory",
+                  "16GiB",
+                  "--fix",
+                  "tp=1,pp=2,microbatch=1,schedule=gpipe,recompute=none"};
+  const Json plan = checked_changes(folder, job);
+  CAPTURE(plan["changes"].dump(1));
+  const std::vector<std::string> all = whats(plan);
+  CHECK(std::find(all.begin(), all.end(), "without schedule=gpipe") != all.end());
+  REQUIRE(std::find(all.begin(), all.end(), "with 16 samples per step") != all.end());
+  Words twice = job;
+  twice[6] = "32";
+  CHECK(folder.run(twice).status == 1);
+}
+
 TEST_CASE("a memory list keeps its devices apart") {
   const Folder folder;
   const Json plan = checked_changes(folder, {"plan", "--model", "gpt2-xl", "--gpus", "2", "-p", "2", "--memory",

@@ -115,7 +115,7 @@ TEST_CASE("where nothing fits, the answer names what is short and on how many GP
   CHECK(contains(outcome.out, "best       none fits the memory\n"));
   CHECK(contains(outcome.out, "nearest    "));
   CHECK(contains(outcome.out, " per GPU\n"));
-  CHECK(contains(outcome.out, "\nshort      memory of d0: it takes "));
+  CHECK(contains(outcome.out, "\nshort      memory of d0: the allocator takes "));
   CHECK(contains(outcome.out, "\nfits       on 2 GPUs: "));
 }
 

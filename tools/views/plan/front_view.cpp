@@ -14,7 +14,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostNamed = 12;  // points with a letter and a line in the table
+constexpr std::size_t kMostLettered = 12;  // points with a letter and a line in the table
 constexpr std::size_t kChartRows = 10;
 constexpr std::size_t kLeastColumns = 30;
 
@@ -25,7 +25,7 @@ std::vector<std::size_t> named_points(const std::vector<PlannedRun>& points) {
   const auto saved = [&](std::size_t place) {
     return static_cast<double>(points[kept[place]].peak) / static_cast<double>(points[kept[place - 1]].peak);
   };
-  while (kept.size() > kMostNamed) {
+  while (kept.size() > kMostLettered) {
     std::size_t least = 1;
     for (std::size_t place = 2; place + 1 < kept.size(); ++place) {
       if (saved(place) > saved(least)) least = place;
@@ -35,7 +35,7 @@ std::vector<std::size_t> named_points(const std::vector<PlannedRun>& points) {
   return kept;
 }
 
-char letter(std::size_t place) { return static_cast<char>('a' + place); }
+char letter_of_point(std::size_t place) { return static_cast<char>('a' + place); }
 
 class FrontChart {
  public:
@@ -49,7 +49,7 @@ class FrontChart {
 
   std::string text(const std::vector<std::size_t>& named) {
     for (const PlannedRun& point : points_) mark(point, '.');
-    for (std::size_t place = named.size(); place-- > 0;) mark(points_[named[place]], letter(place));
+    for (std::size_t place = named.size(); place-- > 0;) mark(points_[named[place]], letter_of_point(place));
     std::string text = "memory\n";
     for (std::size_t row = 0; row < kChartRows; ++row) {
       text += pad_right(row == 0 ? most_ : row + 1 == kChartRows ? least_ : "", margin_) + "|" + trimmed(rows_[row]);
@@ -119,7 +119,7 @@ std::string front_view(const PlanFront& front, std::size_t width) {
     const PlannedRun& point = points[named[place]];
     const PlannedRun& before = points[named[place == 0 ? 0 : place - 1]];
     const double longer = static_cast<double>(point.step) / static_cast<double>(before.step) - 1;
-    table.add_row({std::string(1, letter(place)) + (front.proven(point) ? "" : "?"), format_size(point.peak),
+    table.add_row({std::string(1, letter_of_point(place)) + (front.proven(point) ? "" : "?"), format_size(point.peak),
                    place == 0 ? "" : format_size(before.peak - point.peak), format_duration(point.step),
                    place == 0 ? "" : fmt::format("{:+.1f} %", 100 * longer),
                    place == 0 ? to_string(point.choice) : change_text(before.choice, point.choice)});

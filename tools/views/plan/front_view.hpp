@@ -9,6 +9,7 @@
 //               47.69 s            90.11 s
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "studies/plan/plan.hpp"

@@ -133,7 +133,7 @@ class PlanText {
     for (const auto& [bytes, name] : categories) {
       parts += (parts.empty() ? "" : ", ") + name + " " + format_size(bytes);
     }
-    item("short", fmt::format("memory of d{}: it takes {} of {}; at its peak {}", shortage.device,
+    item("short", fmt::format("memory of d{}: the allocator takes {} of {}; at the peak {}", shortage.device,
                               format_size(shortage.reserved), format_size(shortage.capacity), parts));
   }
 

@@ -21,6 +21,7 @@ struct PlanFlags {
   std::string price;  // of a GPU hour
   std::string gap;
   std::string budget;
+  bool front = false;
   std::optional<int> threads;
 };
 [[nodiscard]] FlagRows flag_rows(PlanFlags& flags);

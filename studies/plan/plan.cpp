@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/model_profile.hpp"
-#include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
@@ -32,11 +31,14 @@ class PlanMaker {
     const bool in_time = !asked().options.budget;
     begin_ = std::chrono::steady_clock::now();
     if (in_time && asked().request.runs_in.empty()) search_frameworks(search);
+    // Before the search, which then has nothing left to simulate; with a budget, in the time that it leaves.
+    if (in_time && asked().flags.front) plan_.front = search.front(asked().options, progress_);
     plan_.search = search.run(asked().options, progress_);
     if (plan_.search.runs.empty()) {
-      if (!plan_.search.interrupted) find_enough_gpus();
+      if (!plan_.search.interrupted) explain_shortage();
       return std::move(plan_);
     }
+    if (!in_time && asked().flags.front) add_front(search);
     if (!in_time && asked().request.runs_in.empty()) search_frameworks(search);
     add_simplest();
     show_best();
@@ -85,6 +87,7 @@ class PlanMaker {
           framework_flags(framework, choice, plan_.best->job, *scenario.profile, asked().request.global_batch);
       plan_.frameworks.push_back(can_run(choice, framework) ? flags : own_best(framework, std::move(flags)));
     }
+    plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 
   // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
@@ -101,28 +104,39 @@ class PlanMaker {
     return flags;
   }
 
-  void find_enough_gpus() {
-    for (int times = 2; times <= 16; times *= 2) {
-      PlanRequest more = asked().request;
-      more.gpus = asked().request.gpus * times;
-      if (more.gpus > kMostGpus) return;
-      if (asked().chosen_topology)
-        more.job.cluster.topology = usual_cluster(more.job.transformer.hardware, more.gpus).topology;
-      try {
-        SearchOptions options = asked().options;
-        options.gap = 1;  // anything that fits
-        if (options.budget) options.budget = std::max(0.0, *options.budget - seconds_since(begin_));
-        PlanSearch search(more, plan_space(more));
-        const SearchResult found = search.run(options, progress_);
-        if (found.runs.empty() && found.interrupted) return;  // so many could be enough, or not
-        if (found.runs.empty()) continue;
-        plan_.enough_gpus = more.gpus;
-        return;
-      } catch (const InputError&) {
-        return;  // what is fixed does not go with more GPUs, or the cluster that was given has no more
-      }
+  // In what is left of the budget. What it simulated counts as the search's own.
+  void add_front(PlanSearch& search) {
+    SearchOptions options = asked().options;
+    options.budget = time_left();
+    plan_.front = search.front(options, progress_);
+    const bool by_memory = options.objective == PlanObjective::kMemory;
+    const auto value = [&](const PlannedRun& run) { return static_cast<double>(by_memory ? run.peak : run.step); };
+    SearchResult& found = plan_.search;
+    const double least = value(found.runs.front()) * (1 - found.remaining_gap);
+    for (const PlannedRun& point : plan_.front->points) {
+      const auto same = [&](const PlannedRun& run) { return run.choice == point.choice; };
+      if (std::none_of(found.runs.begin(), found.runs.end(), same)) found.runs.push_back(point);
     }
+    std::stable_sort(found.runs.begin(), found.runs.end(), [&](const PlannedRun& a, const PlannedRun& b) {
+      return std::tuple(value(a), a.step, a.peak) < std::tuple(value(b), b.step, b.peak);
+    });
+    found.remaining_gap = std::max(0.0, 1 - least / value(found.runs.front()));
+    found.simulated += plan_.front->simulated;
+    found.out_of_memory += plan_.front->out_of_memory;
+    found.deadlocked += plan_.front->deadlocked;
+    found.excluded_by_time -= plan_.front->simulated;
   }
+
+  void explain_shortage() {
+    std::optional<double> seconds;
+    if (asked().options.budget) seconds = time_left();
+    plan_.shortage = find_shortage(asked(), seconds, progress_);
+    if (!plan_.shortage.shortage) return;
+    const Shortage& shortage = *plan_.shortage.shortage;
+    plan_.search.nearest = NearMiss{shortage.run.choice, shortage.missing(), true};
+  }
+
+  [[nodiscard]] double time_left() const { return std::max(0.0, *asked().options.budget - seconds_since(begin_)); }
 
   Progress& progress_;
   std::chrono::steady_clock::time_point begin_;  // of the search

@@ -7,7 +7,9 @@
 
 #include "scenario/job/progress.hpp"
 #include "studies/plan/framework_flags.hpp"
+#include "studies/plan/limit.hpp"
 #include "studies/plan/plan_job.hpp"
+#include "studies/plan/shortage.hpp"
 #include "studies/simulate/simulate.hpp"
 
 namespace debubble {
@@ -27,8 +29,9 @@ struct Plan {
   std::optional<Simulated> best;
   std::vector<FrameworkFlags> frameworks;
   std::vector<Alternative> alternatives;
-  // Where nothing fits: the smallest multiple of the GPUs on which something does.
-  std::optional<int> enough_gpus;
+  std::optional<PlanLimit> limit;
+  std::optional<PlanFront> front;  // with --front
+  PlanShortage shortage;           // where nothing fits
 };
 
 // Throws InputError: what check_scenario and plan_space throw, C004 without a model or profile, C012 for numbers out of

@@ -122,7 +122,10 @@ int threads_of(const std::optional<int>& asked) {
 
 class PlanReader {
  public:
-  PlanReader(const ScenarioFlags& job, const PlanFlags& flags) : flags_(flags) { read_.request.job = job; }
+  PlanReader(const ScenarioFlags& job, const PlanFlags& flags) : flags_(flags) {
+    read_.request.job = job;
+    read_.flags = flags;
+  }
 
   PlanJob run() {
     refuse_decided(read_.request.job);

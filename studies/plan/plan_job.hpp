@@ -12,6 +12,7 @@ namespace debubble {
 
 struct PlanJob {
   PlanRequest request;
+  PlanFlags flags;  // as typed
   SearchOptions options;
   std::optional<double> price;          // of a GPU hour
   bool chosen_topology = false;         // it is the usual one of the hardware: nobody gave it

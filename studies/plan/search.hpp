@@ -17,6 +17,7 @@
 
 #include "scenario/job/progress.hpp"
 #include "studies/plan/evaluation.hpp"
+#include "studies/plan/front.hpp"
 #include "studies/plan/space.hpp"
 
 namespace debubble {
@@ -67,6 +68,8 @@ class PlanSearch {
   // Of the variants that `keep` says yes to.
   [[nodiscard]] SearchResult run(const SearchOptions& options, Progress& progress,
                                  const std::function<bool(const PlanChoice&)>& keep = nullptr);
+  // Of time against memory (front.hpp), whatever the objective.
+  [[nodiscard]] PlanFront front(const SearchOptions& options, Progress& progress);
 
  private:
   std::unique_ptr<PlanEvaluations> evaluations_;

@@ -21,6 +21,7 @@ RUNS = [
     ([*SMALL, "--gpus", "4", "--price", "2.5"], 0),
     ([*SMALL, "--gpus", "2", "--memory", "1GiB"], 1),
     ([*SMALL, "--gpus", "4", "--objective", "memory", "--only", "schedule=1f1b,gpipe"], 0),
+    ([*SMALL, "--gpus", "2", "--front"], 0),
     (["--profile", "traces/published/bert-large-p100.json", "--gpus", "4", "--global-batch", "256"], 0),
 ]
 

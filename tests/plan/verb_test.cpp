@@ -109,13 +109,14 @@ TEST_CASE("what runs in a framework comes with what to paste there") {
 
 TEST_CASE("where nothing fits, the answer names what is short and on how many GPUs it would fit") {
   const Folder folder;
-  const Outcome outcome =
-      folder.run({"plan", "--model", "gpt-6.7b", "--gpus", "1", "--memory", "60GiB", "--global-batch", "8"});
+  const Outcome outcome = folder.run(
+      {"plan", "--model", "gpt-6.7b", "--gpus", "1", "--memory", "60GiB", "--global-batch", "8", "--width", "200"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.out, "best       none fits the memory\n"));
   CHECK(contains(outcome.out, "nearest    "));
-  CHECK(contains(outcome.out, " per GPU"));
-  CHECK(contains(outcome.out, "fits       on "));
+  CHECK(contains(outcome.out, " per GPU\n"));
+  CHECK(contains(outcome.out, "\nshort      memory of d0: the allocator takes "));
+  CHECK(contains(outcome.out, "\nfits       on 2 GPUs: "));
 }
 
 TEST_CASE("where nothing is legal, the answer says why") {

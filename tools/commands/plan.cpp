@@ -9,6 +9,7 @@
 #include "studies/plan/plan.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
 
 namespace debubble {
@@ -46,7 +47,7 @@ class PlanCommand : public Command {
         output.write(plan_json(plan, count, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
-        output.write(plan_csv(plan, count));
+        output.write(flags_.front ? front_csv(plan) : plan_csv(plan, count));
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:

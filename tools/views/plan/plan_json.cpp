@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "formats/json/json.hpp"
+#include "sim/core/at.hpp"
+#include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
 
 namespace debubble {
@@ -62,6 +64,58 @@ Json search_json(const SearchResult& search) {
           {"interrupted", search.interrupted}};
 }
 
+Json front_json(const Plan& plan) {
+  if (!plan.front) return nullptr;
+  const PlanFront& front = *plan.front;
+  Json points = Json::array();
+  for (std::size_t k = 0; k < front.points.size(); ++k) {
+    const PlannedRun& point = front.points[k];
+    Json changes = Json::array();
+    if (k > 0) {
+      for (const std::string& one : changed_words(front.points[k - 1].choice, point.choice)) changes.push_back(one);
+    }
+    points.push_back({{"run", run_json(plan, point)}, {"proven", front.proven(point)}, {"changes", changes}});
+  }
+  return {{"points", points},
+          {"gap", front.gap},
+          {"simulated", front.simulated},
+          {"proven_to_ns", or_null(front.proven_to)},
+          {"certainty", front_certainty(front)}};
+}
+
+Json limit_json(const Plan& plan) {
+  if (!plan.limit) return nullptr;
+  const PlanLimit& limit = *plan.limit;
+  const auto& free = limit.without_memory_limit;
+  return {{"compute", limit.compute},
+          {"inside_collectives", limit.inside_collectives},
+          {"communication", limit.communication},
+          {"waiting", limit.waiting},
+          {"without_memory_limit", free ? run_json(plan, *free) : Json(nullptr)},
+          {"most_gain", or_null(limit.most_gain)}};
+}
+
+Json shortage_json(const std::optional<Shortage>& shortage) {
+  if (!shortage) return nullptr;
+  Json categories = Json::object();
+  for (int k = 0; k < kMemoryCategories; ++k) {
+    categories[to_string(static_cast<MemoryCategory>(k))] = at(shortage->by_category, k);
+  }
+  return {{"choice", choice_json(shortage->run.choice)}, {"device", shortage->device},
+          {"capacity_bytes", shortage->capacity},        {"reserved_bytes", shortage->reserved},
+          {"missing_bytes", shortage->missing()},        {"peak_memory_bytes", shortage->run.peak},
+          {"peak_by_category_bytes", categories}};
+}
+
+Json changes_json(const Plan& plan) {
+  Json changes = Json::array();
+  for (const PlanChange& one : plan.shortage.changes) {
+    changes.push_back(
+        {{"what", one.what}, {"command", one.command}, {"gpus", one.gpus}, {"run", run_json(plan, one.run)}});
+  }
+  return changes;
+}
+
 Json nearest_json(const std::optional<NearMiss>& nearest) {
   if (!nearest) return nullptr;
   return {
@@ -96,7 +150,11 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
         {{"framework", one.framework}, {"text", one.text}, {"note", one.note}, {"of_own_best", one.of_own_best}});
   }
   json["nearest"] = nearest_json(plan.search.nearest);
-  json["enough_gpus"] = plan.enough_gpus ? Json(*plan.enough_gpus) : Json(nullptr);
+  json["enough_gpus"] = or_null(plan.shortage.enough_gpus);
+  json["shortage"] = shortage_json(plan.shortage.shortage);
+  json["changes"] = changes_json(plan);
+  json["limit"] = limit_json(plan);
+  json["front"] = front_json(plan);
   json["restrictions"] = Json::array();
   for (const std::string& one : plan.restrictions) json["restrictions"].push_back(one);
   std::vector<Assumption> assumptions = plan.asked.assumptions;
@@ -108,18 +166,24 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   return json.text(2) + "\n";
 }
 
+std::string plan_csv_head() {
+  return "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,"
+         "pp,dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks";
+}
+
+std::string plan_csv_line(const Plan& plan, const PlannedRun& run, std::size_t rank) {
+  const PlanChoice& c = run.choice;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", rank, run.step, run.bubble_ratio,
+                     run.peak, run.spare ? std::to_string(*run.spare) : "", number(run.tokens_per_second),
+                     number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context, c.expert, c.pipeline, c.data,
+                     c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches, kRecomputeWords[c.recompute], c.schedule,
+                     c.chunks);
+}
+
 std::string plan_csv(const Plan& plan, std::size_t top) {
-  std::string csv =
-      "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,pp,"
-      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks\n";
+  std::string csv = plan_csv_head() + "\n";
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
-    const PlannedRun& run = plan.search.runs[k];
-    const PlanChoice& c = run.choice;
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", k + 1, run.step,
-                       run.bubble_ratio, run.peak, run.spare ? std::to_string(*run.spare) : "",
-                       number(run.tokens_per_second), number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context,
-                       c.expert, c.pipeline, c.data, c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches,
-                       kRecomputeWords[c.recompute], c.schedule, c.chunks);
+    csv += plan_csv_line(plan, plan.search.runs[k], k + 1) + "\n";
   }
   return csv;
 }

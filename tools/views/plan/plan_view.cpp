@@ -6,19 +6,24 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
+#include "tools/views/plan/front_view.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::size_t kColumn = 11;
+constexpr double kNoShare = 0.0005;  // would be shown as 0.0 %
 
 std::string figures(const Plan& plan, const PlannedRun& run) {
   std::string text = fmt::format("step {}, bubble {}", format_duration(run.step), format_percent(run.bubble_ratio));
@@ -67,6 +72,7 @@ class PlanText {
     item("certainty", certainty_words(plan_));
     item("searched", searched());
     if (!plan_.search.runs.empty()) add_table(top);
+    add_front();
     add_also();
     add_space();
     add_paste();
@@ -92,6 +98,59 @@ class PlanText {
       const Advice advice = advise(plan_.best->result.report, AdviceContext{});
       item("limit", advice.limit);
     }
+    add_limit(best);
+  }
+
+  void add_limit(const PlannedRun& best) {
+    if (!plan_.limit) return;
+    const PlanLimit& limit = *plan_.limit;
+    const auto part = [](double share, const char* what) {
+      return share < kNoShare ? std::string() : fmt::format(", {} {}", format_percent(share), what);
+    };
+    item("", "of the step: " + format_percent(limit.compute) + " compute" +
+                 part(limit.inside_collectives, "collectives inside layers") +
+                 part(limit.communication, "exposed communication") + part(limit.waiting, "waiting for other stages"));
+    if (!limit.most_gain) return;
+    const std::string most = format_percent(*limit.most_gain);
+    if (!limit.without_memory_limit) return item("", "memory: without its limit nothing is faster by over " + most);
+    const PlannedRun& free = *limit.without_memory_limit;
+    item("", fmt::format("memory: without its limit {} would take {} less time ({} at most), with {}",
+                         to_string(free.choice),
+                         format_percent(1 - static_cast<double>(free.step) / static_cast<double>(best.step)), most,
+                         format_size(free.peak)));
+  }
+
+  void add_shortage(const Shortage& shortage) {
+    std::string parts;
+    std::vector<std::pair<Bytes, std::string>> categories;
+    for (int k = 0; k < kMemoryCategories; ++k) {
+      std::string name = to_string(static_cast<MemoryCategory>(k));
+      std::replace(name.begin(), name.end(), '_', ' ');
+      if (at(shortage.by_category, k) > 0) categories.emplace_back(at(shortage.by_category, k), name);
+    }
+    std::stable_sort(categories.begin(), categories.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [bytes, name] : categories) {
+      parts += (parts.empty() ? "" : ", ") + name + " " + format_size(bytes);
+    }
+    item("short", fmt::format("memory of d{}: the allocator takes {} of {}; at the peak {}", shortage.device,
+                              format_size(shortage.reserved), format_size(shortage.capacity), parts));
+  }
+
+  void add_change(const PlanChange& change) {
+    item("fits", fmt::format("{}: {}; step {}, memory {}", change.what, to_string(change.run.choice),
+                             format_duration(change.run.step), format_size(change.run.peak)));
+    for (const std::string& one : command_lines(change.command, static_cast<std::size_t>(style_.width) - kColumn)) {
+      line(std::string(kColumn, ' ') + one);
+    }
+  }
+
+  void add_front() {
+    if (!plan_.front || plan_.front->points.empty()) return;
+    line("");
+    item("front", front_certainty(*plan_.front));
+    text_ += front_view(*plan_.front, static_cast<std::size_t>(style_.width));
+    line("");
   }
 
   void add_failure() {
@@ -105,7 +164,8 @@ class PlanText {
     item("best", "none fits the memory");
     item("nearest", fmt::format("{}: lacks {} per GPU{}", to_string(near.choice), format_size(near.missing),
                                 near.simulated ? "" : ", at least"));
-    if (plan_.enough_gpus) item("fits", fmt::format("on {} GPUs", *plan_.enough_gpus));
+    if (plan_.shortage.shortage) add_shortage(*plan_.shortage.shortage);
+    for (const PlanChange& change : plan_.shortage.changes) add_change(change);
   }
 
   // What was not simulated, though legal. What --budget cut off was excluded by no bound.

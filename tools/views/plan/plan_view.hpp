@@ -15,6 +15,9 @@ namespace debubble {
 [[nodiscard]] std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool);
 // One line for each run that was simulated and fits, the best first.
 [[nodiscard]] std::string plan_csv(const Plan& plan, std::size_t top);
+// Its columns, and one run in them; neither line is ended.
+[[nodiscard]] std::string plan_csv_head();
+[[nodiscard]] std::string plan_csv_line(const Plan& plan, const PlannedRun& run, std::size_t rank);
 
 // "nothing that was left out can be shorter by more than 0.9 %"
 [[nodiscard]] std::string certainty_words(const Plan& plan);

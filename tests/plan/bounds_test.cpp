@@ -75,7 +75,7 @@ TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with
     CAPTURE(devices);
     CAPTURE(microbatches);
     REQUIRE_EQ(broken_bound(summarise(*schedule), costs, {}, run.report), "");
-    REQUIRE_EQ(broken_bound(summarise(*pattern, entry.splits_backward), costs, {}, run.report), "");
+    REQUIRE_EQ(broken_bound(summarise_pattern(*pattern, entry), costs, {}, run.report), "");
     ++tried;
   }
   CHECK(tried > 1000);
@@ -129,7 +129,7 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
       const Job pattern = prepare(scenario, choice.schedule, nobody);
       const std::string text = to_string(choice);
       CAPTURE(text);
-      const OrderSummary order = summarise(pattern.schedule, find_schedule(choice.schedule)->splits_backward);
+      const OrderSummary order = summarise_pattern(pattern.schedule, *find_schedule(choice.schedule));
       REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
       const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
       if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);

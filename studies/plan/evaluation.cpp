@@ -78,6 +78,17 @@ Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
   return least;
 }
 
+// Rows without a flush may run a forward beside a backward; others do one after the other.
+int engines_of(const PlanRequest& request) {
+  const auto named = request.allowed.find("schedule");
+  if (named == request.allowed.end()) return 1;
+  const bool streams = std::any_of(named->second.begin(), named->second.end(), [](const std::string& name) {
+    const ScheduleEntry* entry = find_schedule(name);
+    return entry != nullptr && entry->family == ScheduleFamily::kAsynchronous;
+  });
+  return streams ? 2 : 1;
+}
+
 }  // namespace
 
 bool was_simulated(const Evaluation& one) {
@@ -196,7 +207,7 @@ BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base,
     const Scenario scenario = check_scenario(flags_of(choice, request.job));
     Nanoseconds times = 0;
     for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) times += least_time(scenario, k);
-    one.compute = times * base.microbatches / base.pipeline;
+    one.compute = times * base.microbatches / (base.pipeline * engines_of(request));
     one.states = state_bytes(scenario) / base.pipeline;
   } catch (const InputError& error) {
     one.legal = false;

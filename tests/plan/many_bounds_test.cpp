@@ -191,6 +191,6 @@ void check_jobs(std::int64_t simulated) {
 
 TEST_CASE("bounds hold, and what is excluded is rightly so, on random jobs") { check_jobs(1'500); }
 
-TEST_CASE("bounds hold, and what is excluded is rightly so, on 100,000 choices of random jobs" * doctest::skip()) {
+TEST_CASE("bounds hold, and what is excluded is rightly so, on a hundred thousand choices of random jobs" * doctest::skip()) {
   check_jobs(100'000);
 }

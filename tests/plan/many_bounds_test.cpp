@@ -99,7 +99,9 @@ class ChoiceJudge {
                                                         static_cast<double>(run.peak));
   }
 
-  void complain(const std::string& what) { tally_.broken.push_back(command_of(choice_, request_.job) + "\n    " + what); }
+  void complain(const std::string& what) {
+    tally_.broken.push_back(command_of(choice_, request_.job) + "\n    " + what);
+  }
 
   const PlanRequest& request_;
   PlanChoice choice_;
@@ -191,6 +193,7 @@ void check_jobs(std::int64_t simulated) {
 
 TEST_CASE("bounds hold, and what is excluded is rightly so, on random jobs") { check_jobs(1'500); }
 
-TEST_CASE("bounds hold, and what is excluded is rightly so, on a hundred thousand choices of random jobs" * doctest::skip()) {
+TEST_CASE("bounds hold, and what is excluded is rightly so, on a hundred thousand choices of random jobs" *
+          doctest::skip()) {
   check_jobs(100'000);
 }

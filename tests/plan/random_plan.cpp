@@ -28,15 +28,15 @@ void choose_model(Dice& dice, TransformerFlags& flags) {
   const int head_size = one_of(dice, {16, 32, 64, 128});
   const bool llama = dice.once_in(2);
   flags.model = llama ? "llama" : "gpt";
-  flags.model_size = "layers=" + number(dice.from(1, 20)) + ",heads=" + number(heads) +
-                     ",hidden=" + number(heads * head_size) +
-                     ",feed_forward=" + number(heads * head_size * dice.from(1, 4)) +
-                     ",vocabulary=" + number(dice.from(1, 60) * 1024);
+  flags.model_size =
+      "layers=" + number(dice.from(1, 20)) + ",heads=" + number(heads) + ",hidden=" + number(heads * head_size) +
+      ",feed_forward=" + number(heads * head_size * dice.from(1, 4)) + ",vocabulary=" + number(dice.from(1, 60) * 1024);
   flags.sequence = one_of(dice, {128, 256, 512, 1024, 2048, 4096});
   if (!llama) flags.model_size += ",positions=4096";
   if (llama) flags.model_size += ",kv_heads=" + number(dice.once_in(2) ? heads : 1);
   if (llama && dice.once_in(3)) {
-    flags.model_size += ",experts=" + number(one_of(dice, {4, 8, 16})) + ",experts_per_token=" + number(dice.from(1, 4));
+    flags.model_size +=
+        ",experts=" + number(one_of(dice, {4, 8, 16})) + ",experts_per_token=" + number(dice.from(1, 4));
   }
   flags.hardware = one_of(dice, {"v100", "a100-40", "a100-80", "h100", "h200", "b200"});
   flags.dtype = one_of(dice, {"", "bf16", "fp16", "fp32", "fp8"});
@@ -47,7 +47,8 @@ void choose_model(Dice& dice, TransformerFlags& flags) {
   flags.tensor_overlap = one_of(dice, {"", "off"});
   flags.context_exchange = one_of(dice, {"", "all-to-all"});
   flags.dropout = dice.once_in(3);
-  if (dice.once_in(4)) flags.calibrate = "compute=0." + number(dice.from(5, 9)) + ",network=0." + number(dice.from(5, 9));
+  if (dice.once_in(4))
+    flags.calibrate = "compute=0." + number(dice.from(5, 9)) + ",network=0." + number(dice.from(5, 9));
 }
 
 std::string topology_for(Dice& dice, int gpus) {
@@ -124,7 +125,8 @@ void choose_part(Dice& dice, PlanFlags& flags) {
   const auto catalog = schedule_catalog();
   std::string schedules;
   for (int k = 0; k < 4; ++k) {
-    schedules += (k == 0 ? "" : ",") + catalog[static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1))].name;
+    schedules += (k == 0 ? "" : ",") +
+                 catalog[static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1))].name;
   }
   flags.only.push_back("schedule=" + schedules);
 }

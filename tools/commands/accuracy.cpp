@@ -14,6 +14,7 @@
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/accuracy/bubbles_views.hpp"
+#include "tools/views/accuracy/plans_views.hpp"
 
 namespace debubble {
 namespace {
@@ -42,6 +43,7 @@ class Accuracy : public Command {
          .default_text = "those in traces/",
          .target = &records_},
         {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
+        {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
@@ -56,6 +58,12 @@ class Accuracy : public Command {
 
   int run(const Invocation& invocation) override {
     Output output(output_, kAccuracyFormats);
+    if (bubbles_ && plans_) {
+      throw InputError(Diagnostic{"C087", "--plans", "measured runs are not planned anew", "leave one of the two out"});
+    }
+    if (plans_ && fit_) {
+      throw InputError(Diagnostic{"C087", "--fit", "plans take the constants as they are", "leave one of the two out"});
+    }
     return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output);
   }
 
@@ -106,11 +114,32 @@ class Accuracy : public Command {
       fitted.write(calibrations_json(calibrations));
       fitted.commit();
     }
+    if (plans_) {
+      output.write(plans_of(results, calibrations, invocation, output, progress));
+      output.commit();
+      return kExitOk;
+    }
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
     const std::vector<JudgedSource> judged = judge_results(results, calibrations, source_);
     output.write(text_of(judged, results, invocation, output));
     output.commit();
     return kExitOk;
+  }
+
+  [[nodiscard]] std::string plans_of(const ResultsFile& results, const Calibrations& calibrations,
+                                     const Invocation& invocation, const Output& output, Progress& progress) const {
+    constexpr double kPlansGap = 0.01;  // as of `debubble plan`
+    const std::vector<PlannedSource> planned = plan_published(results, calibrations, source_, kPlansGap, progress);
+    switch (output.format()) {
+      case Format::kJson:
+        return plans_json(planned, invocation.command_line);
+      case Format::kMarkdown:
+        return plans_markdown(planned);
+      case Format::kText:
+      case Format::kCsv:  // not offered
+        break;
+    }
+    return plans_text(planned, output.style());
   }
 
   static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
@@ -129,6 +158,7 @@ class Accuracy : public Command {
 
   std::string records_;
   bool bubbles_ = false;
+  bool plans_ = false;
   std::string calibration_;
   std::string source_;
   bool fit_ = false;

@@ -121,14 +121,29 @@ void choose_memory(Dice& dice, MemoryFlags& memory) {
 }
 
 // A part of the space: all of it has too many choices to build for a few of them.
-void choose_part(Dice& dice, PlanFlags& flags) {
+std::string some_schedules(Dice& dice, int count) {
   const auto catalog = schedule_catalog();
-  std::string schedules;
-  for (int k = 0; k < 4; ++k) {
-    schedules += (k == 0 ? "" : ",") +
-                 catalog[static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1))].name;
+  std::string schedules = "schedule=";
+  for (int k = 0; k < count; ++k) {
+    const auto row = static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1));
+    schedules += (k == 0 ? "" : ",") + catalog[row].name;
   }
-  flags.only.push_back("schedule=" + schedules);
+  return schedules;
+}
+
+void choose_job(Dice& dice, int gpus, const std::string& file, ScenarioFlags& job, PlanFlags& flags) {
+  flags.gpus = gpus;
+  if (dice.once_in(4)) {
+    write_uneven_profile(dice, file);
+    job.profile = {file};
+    flags.global_batch = gpus * 4 * dice.from(1, 4);
+  } else {
+    choose_model(dice, job.transformer);
+    flags.global_batch = gpus * dice.from(1, 8);
+  }
+  choose_links(dice, job, gpus);
+  choose_step(dice, job.step);
+  choose_memory(dice, job.memory);
 }
 
 }  // namespace
@@ -171,20 +186,21 @@ void write_uneven_profile(Dice& dice, const std::string& file) {
 PlanJob random_plan(Dice& dice, const std::string& file) {
   ScenarioFlags job;
   PlanFlags flags;
-  const int gpus = one_of(dice, {1, 2, 3, 4, 6, 8, 8, 12, 16, 16, 24, 32, 48, 64});
-  flags.gpus = gpus;
-  if (dice.once_in(4)) {
-    write_uneven_profile(dice, file);
-    job.profile = {file};
-    flags.global_batch = gpus * 4 * dice.from(1, 4);
-  } else {
-    choose_model(dice, job.transformer);
-    flags.global_batch = gpus * dice.from(1, 8);
+  choose_job(dice, one_of(dice, {1, 2, 3, 4, 6, 8, 8, 12, 16, 16, 24, 32, 48, 64}), file, job, flags);
+  flags.only = {some_schedules(dice, 4)};
+  return read_plan(job, flags);
+}
+
+PlanJob random_small_plan(Dice& dice, const std::string& file) {
+  ScenarioFlags job;
+  PlanFlags flags;
+  choose_job(dice, one_of(dice, {2, 4, 4, 6, 8}), file, job, flags);
+  flags.only = {some_schedules(dice, 3), "chunks=1,2,3", "zero=0," + number(dice.from(1, 3))};
+  if (job.profile.empty()) {
+    flags.only.push_back(std::string("recompute=none,") + (dice.once_in(2) ? "full" : "selective"));
+    flags.only.push_back("microbatch=1," + number(dice.from(2, 4)));
+    if (dice.once_in(2)) flags.only.emplace_back("cp=1");
   }
-  choose_links(dice, job, gpus);
-  choose_step(dice, job.step);
-  choose_memory(dice, job.memory);
-  choose_part(dice, flags);
   return read_plan(job, flags);
 }
 

@@ -13,6 +13,9 @@ namespace debubble::testing {
 // InputError where the flags do not go together.
 [[nodiscard]] PlanJob random_plan(Dice& dice, const std::string& file);
 
+// The same on 2 to 8 GPUs, with so little left open that all of it can be simulated.
+[[nodiscard]] PlanJob random_small_plan(Dice& dice, const std::string& file);
+
 // Uneven layers with whole or split backwards, as a file that --profile reads.
 void write_uneven_profile(Dice& dice, const std::string& file);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/files/read_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/check/suite.hpp"
 #include "tools/output/output.hpp"
@@ -20,9 +22,9 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kAccuracyFormats = "text|json|markdown";
+constexpr double kPlansGap = 0.01;  // as of `debubble plan`
 
 void require_source(const ResultsFile& results, const std::string& name) {
-  if (name.empty()) return;
   std::vector<std::string> names;
   for (const ResultSource& source : results.sources) names.push_back(source.name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -31,6 +33,17 @@ void require_source(const ResultsFile& results, const std::string& name) {
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{"C003", "--source", "there is no source \"" + name + "\"",
                               guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
+}
+
+// "a,b" as a list without repetitions; of no text one empty name, which means all.
+std::vector<std::string> sources_of(const std::string& text, const ResultsFile& results) {
+  std::vector<std::string> names;
+  for (const std::string& name : split(text)) {
+    require_source(results, name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.empty()) names.emplace_back();
+  return names;
 }
 
 class Accuracy : public Command {
@@ -49,7 +62,11 @@ class Accuracy : public Command {
          .help = "constants",
          .default_text = "calibration.json next to them",
          .target = &calibration_},
-        {.name = "--source", .type = "NAME", .help = "only records of this source", .target = &source_},
+        {.name = "--source",
+         .type = "NAME,NAME",
+         .help = "only records of these sources",
+         .target = &source_,
+         .form = FlagForm::kCommas},
         {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
@@ -100,7 +117,7 @@ class Accuracy : public Command {
   int judge_published(const Invocation& invocation, Output& output) {
     if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
-    require_source(results, source_);
+    const std::vector<std::string> sources = sources_of(source_, results);
     const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
     Calibrations calibrations;
     if (!fit_ || std::filesystem::exists(file)) {
@@ -109,27 +126,36 @@ class Accuracy : public Command {
     StderrProgress progress;
     if (fit_) {
       progress.phase("fitting " + (source_.empty() ? "all sources" : source_));
-      for (const auto& [source, constants] : fit_constants(results, source_)) calibrations[source] = constants;
+      for (const std::string& one : sources) {
+        for (const auto& [source, constants] : fit_constants(results, one)) calibrations[source] = constants;
+      }
       OutputFile fitted(file);
       fitted.write(calibrations_json(calibrations));
       fitted.commit();
     }
     if (plans_) {
-      output.write(plans_of(results, calibrations, invocation, output, progress));
+      std::vector<PlannedSource> planned;
+      for (const std::string& one : sources) {
+        for (PlannedSource& source : plan_published(results, calibrations, one, kPlansGap, progress)) {
+          planned.push_back(std::move(source));
+        }
+      }
+      output.write(plans_of(planned, invocation, output));
       output.commit();
       return kExitOk;
     }
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
-    const std::vector<JudgedSource> judged = judge_results(results, calibrations, source_);
+    std::vector<JudgedSource> judged;
+    for (const std::string& one : sources) {
+      for (JudgedSource& source : judge_results(results, calibrations, one)) judged.push_back(std::move(source));
+    }
     output.write(text_of(judged, results, invocation, output));
     output.commit();
     return kExitOk;
   }
 
-  [[nodiscard]] std::string plans_of(const ResultsFile& results, const Calibrations& calibrations,
-                                     const Invocation& invocation, const Output& output, Progress& progress) const {
-    constexpr double kPlansGap = 0.01;  // as of `debubble plan`
-    const std::vector<PlannedSource> planned = plan_published(results, calibrations, source_, kPlansGap, progress);
+  static std::string plans_of(const std::vector<PlannedSource>& planned, const Invocation& invocation,
+                              const Output& output) {
     switch (output.format()) {
       case Format::kJson:
         return plans_json(planned, invocation.command_line);

@@ -12,21 +12,21 @@ namespace {
 
 constexpr std::string_view kPlansIntroduction =
     "# Plans against published layouts\n\n"
-    "Written by `debubble accuracy --plans --format markdown`, which takes minutes; tests compare it with what the "
-    "binary prints. The records of [traces/published/results.json](../traces/published/results.json) say how their "
-    "authors split a model over GPUs, and how long a step took. For the same model, GPUs and batch, with the same "
-    "kernels, number formats, network and fitted constants (see [accuracy.md](accuracy.md)), `debubble plan` looks for "
-    "a better way to run it. Both sides are simulated. Records that give the times of stages only have no layout to "
-    "choose, and are left out.\n\n"
+    "Written by `debubble accuracy --plans --format markdown` with the sources below as `--source`, which takes "
+    "minutes; tests compare it with what the binary prints. The records of "
+    "[traces/published/results.json](../traces/published/results.json) say how their authors split a model over GPUs, "
+    "and how long a step took. For the same model, GPUs and batch, with the same kernels, number formats, network and "
+    "fitted constants (see [accuracy.md](accuracy.md)), `debubble plan` looks for a better way to run it. Both sides "
+    "are simulated. Nothing else in the space of a plan is faster by more than 1 %.\n\n"
     "- **simulated**: the published layout, with its own cut of the layers.\n"
     "- **alike**: the step of the best plan with the same recomputation, ZeRO stage and sequence parallelism, by a "
     "schedule that Megatron-LM runs today, over that of the layout: what remains is how ranks, stages and microbatches "
     "are chosen.\n"
-    "- **plan**: the same of the best plan of the whole space. Layouts that fit are candidates, too, so that it is 1 "
-    "at "
-    "most where the layout fits by our model of memory.\n\n"
+    "- **plan**: the same of the best plan of the whole space. Layouts that fit are candidates, too, so that it is "
+    "at most 1 for a layout that fits by our model of memory.\n\n"
     "A plan that is faster here is faster in the model. The lists after a plan compare it with the layout of the job "
-    "that was fastest when it was measured, and say what its authors may have known that the model does not.\n\n";
+    "that was fastest when it was measured, and say what its authors may have known that the model does not. The jobs "
+    "of the other sources that state layouts (vtrain, bloom) take as long again, or longer.\n\n";
 
 std::string plans_overview(const std::vector<PlannedSource>& sources) {
   std::string text =
@@ -70,11 +70,10 @@ std::string job_section(const PublishedJob& job) {
     text += fmt::format("Alike, {}: {}.\n\n", plan.kind, plan_line(plan.run));
   if (!job.plan) return text + "Plan: nothing fits.\n";
   if (job.plan_record != nullptr) {
-    text += fmt::format("Plan: the layout of {} itself: {}. ", job.plan_record->id, plan_line(*job.plan));
+    text += fmt::format("Plan: the layout of {} itself: {}.\n", job.plan_record->id, plan_line(*job.plan));
   } else {
-    text += fmt::format("Plan: **{}**. ", plan_line(*job.plan));
+    text += fmt::format("Plan: **{}**.\n", plan_line(*job.plan));
   }
-  text += plan_certainty(job) + ".\n";
   if (!job.notes.empty()) text += "\n";
   for (const std::string& note : job.notes) text += fmt::format("- {}\n", note);
   return text;

@@ -98,17 +98,6 @@ std::vector<StageState> measured_states(const StageCosts& costs) {
   return states;
 }
 
-// What ZeRO leaves of a measured profile's sizes on each rank; modelled layers are sharded already.
-void shard_memory(const Parallelism& sizes, StageCosts& costs) {
-  const std::int64_t ranks = std::int64_t{sizes.data} * sizes.context;
-  const auto share = [&](Bytes all) { return (all + ranks - 1) / ranks; };
-  for (StageCost& cost : costs.stages) {
-    if (sizes.zero >= 1) cost.optimizer = share(cost.optimizer);
-    if (sizes.zero >= 2) cost.gradients = share(cost.gradients);
-    if (sizes.zero >= 3) cost.weights = share(cost.weights);
-  }
-}
-
 void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, std::vector<Assumption>& assumptions) {
   if (options.times.optimizer || !scenario.profile) return;
   const auto say = [&](const std::string& why, Source source) {
@@ -200,6 +189,18 @@ void describe_times(const StepTimes& times, std::vector<Assumption>& assumptions
 
 }  // namespace
 
+void shard_measured_states(const Scenario& scenario, StageCosts& costs) {
+  if (!scenario.profile || scenario.transformer.setup) return;
+  const Parallelism& sizes = scenario.cluster.sizes;
+  const std::int64_t ranks = std::int64_t{sizes.data} * sizes.context;
+  const auto share = [&](Bytes all) { return (all + ranks - 1) / ranks; };
+  for (StageCost& cost : costs.stages) {
+    if (sizes.zero >= 1) cost.optimizer = share(cost.optimizer);
+    if (sizes.zero >= 2) cost.gradients = share(cost.gradients);
+    if (sizes.zero >= 3) cost.weights = share(cost.weights);
+  }
+}
+
 StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place) {
   StepMade made{std::move(costs), {}, {}};
   if (!has_step(scenario, place.schedule)) {
@@ -213,7 +214,7 @@ StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& 
   describe_times(options.times, made.assumptions);
   set_memory_bandwidth(scenario, options, made.assumptions);
   const StepRequest request = request_of(scenario, made.costs, place, options);
-  if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, made.costs);
+  shard_measured_states(scenario, made.costs);
   made.costs = sharded_stage_costs(request, std::move(made.costs), place.partition, made.assumptions);
   made.work = make_step_work(request, made.assumptions);
   return made;

@@ -29,4 +29,8 @@ struct StepMade {
 // where flags shape a step that is not there.
 [[nodiscard]] StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place);
 
+// Leaves of a measured profile's weights, gradients and optimizer what ZeRO keeps on each rank, as a training step
+// does; modelled layers are sharded already, and stay as they are.
+void shard_measured_states(const Scenario& scenario, StageCosts& costs);
+
 }  // namespace debubble

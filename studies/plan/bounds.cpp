@@ -94,7 +94,7 @@ double time_of_cells(const OrderSummary& order, const StageCosts& costs, const D
 // than its pattern. Where replicas share the microbatches unevenly, some less count.
 double time_of_pattern(const OrderSummary& order, const StageCosts& costs, const DeviceSummary& device,
                        int microbatches) {
-  if (order.has_pairs && (costs.overlapped_pair || order.side_by_side)) return 0;
+  if (order.has_pairs && costs.overlapped_pair) return 0;
   double sum = 0;
   double longest = 0;
   const auto add_forward = [&](std::int32_t stage, std::int64_t count) {
@@ -110,12 +110,14 @@ double time_of_pattern(const OrderSummary& order, const StageCosts& costs, const
     if (cell.paired && cell.partner_kind == OpKind::kForward) add_forward(cell.partner_stage, cell.count);
   }
   const double less = order.replicas == 1 ? 0 : longest * order.pieces * order.replicas;
-  return sum * microbatches / order.microbatches - less;
+  // Members side by side take as long as the longer one: half of both together, or more.
+  const double engines = order.has_pairs && order.side_by_side ? 2 : 1;
+  return (sum * microbatches / order.microbatches - less) / engines;
 }
 
 Nanoseconds busy_time(const OrderSummary& order, const StageCosts& costs, const DeviceSummary& device,
                       int microbatches) {
-  const bool whole = order.microbatches == microbatches;
+  const bool whole = order.microbatches == microbatches && !order.planned;
   const double time = whole ? time_of_cells(order, costs, device) : time_of_pattern(order, costs, device, microbatches);
   double ops = 0;
   for (const CellCount& cell : device.cells) ops += static_cast<double>(cell.paired ? 2 * cell.count : cell.count);

@@ -8,6 +8,7 @@
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/stage_costs.hpp"
+#include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
@@ -36,16 +37,22 @@ void bound_by(const OrderSummary& order, const Job& job, const PlanChoice& choic
   if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
 }
 
-Bytes state_bytes(const ProfileLayer& layer) {
-  return layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+// Of all layers, on one rank. A measured profile does not know what ZeRO leaves of its weights.
+Bytes state_bytes(const Scenario& scenario) {
+  Bytes sum = 0;
+  for (const ProfileLayer& layer : scenario.profile->layers) {
+    sum += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+  }
+  const Parallelism& sizes = scenario.cluster.sizes;
+  const bool sharded = !scenario.transformer.setup && sizes.zero == 3;
+  return sharded ? sum / (Bytes{sizes.data} * sizes.context) : sum;
 }
 
 // What no device with the mean of all states has room for.
 Bytes missing_for_states(const Scenario& scenario, int devices) {
   const MemoryLimits limits = make_memory_limits(scenario, devices).value;
   if (limits.capacities.empty()) return 0;
-  Bytes states = 0;
-  for (const ProfileLayer& layer : scenario.profile->layers) states += state_bytes(layer);
+  const Bytes states = state_bytes(scenario);
   Bytes all = 0;
   for (int d = 0; d < devices; ++d)
     all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
@@ -71,6 +78,17 @@ Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
   return least;
 }
 
+// Rows without a flush may run a forward beside a backward; others do one after the other.
+int engines_of(const PlanRequest& request) {
+  const auto named = request.allowed.find("schedule");
+  if (named == request.allowed.end()) return 1;
+  const bool streams = std::any_of(named->second.begin(), named->second.end(), [](const std::string& name) {
+    const ScheduleEntry* entry = find_schedule(name);
+    return entry != nullptr && entry->family == ScheduleFamily::kAsynchronous;
+  });
+  return streams ? 2 : 1;
+}
+
 }  // namespace
 
 bool was_simulated(const Evaluation& one) {
@@ -85,7 +103,7 @@ void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& on
     NoProgress nobody;
     one.kind = Evaluation::Kind::kRefined;
     const Job job = prepare(pattern, choice.schedule, nobody);
-    bound_by(summarise(job.schedule, find_schedule(choice.schedule)->splits_backward), job, choice, one);
+    bound_by(summarise_pattern(job.schedule, *find_schedule(choice.schedule)), job, choice, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }
@@ -108,7 +126,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
            "leave chunks open");
     }
     Schedule schedule = build_schedule(choice.schedule, order);
-    pattern.order = summarise(schedule, find_schedule(choice.schedule)->splits_backward);
+    pattern.order = summarise_pattern(schedule, *find_schedule(choice.schedule));
     pattern.plain = !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
     if (pattern.plain) schedule.rows.clear();
     pattern.shape = std::move(schedule);
@@ -139,6 +157,7 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
           return pattern.plain && one.first->placement == pattern.shape.placement;
         });
         job.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
+        if (same == known.end()) shard_measured_states(scenario, job.costs);
         if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, job.costs);
         bound_by(*pattern.order, job, choices[k], all[k]);
       }
@@ -187,13 +206,9 @@ BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base,
     choice.zero = zero;
     const Scenario scenario = check_scenario(flags_of(choice, request.job));
     Nanoseconds times = 0;
-    Bytes states = 0;
-    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) {
-      times += least_time(scenario, k);
-      states += state_bytes(scenario.profile->layers[k]);
-    }
-    one.compute = times * base.microbatches / base.pipeline;
-    one.states = states / base.pipeline;
+    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) times += least_time(scenario, k);
+    one.compute = times * base.microbatches / (base.pipeline * engines_of(request));
+    one.states = state_bytes(scenario) / base.pipeline;
   } catch (const InputError& error) {
     one.legal = false;
     one.code = error.diagnostics().front().code;

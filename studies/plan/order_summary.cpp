@@ -116,4 +116,12 @@ OrderSummary summarise(const Schedule& schedule, bool may_split) {
   return summary;
 }
 
+OrderSummary summarise_pattern(const Schedule& schedule, const ScheduleEntry& entry) {
+  OrderSummary summary = summarise(schedule, entry.splits_backward);
+  if (!entry.uses_costs) return summary;
+  summary.planned = true;
+  for (DeviceSummary& device : summary.by_device) device.moments.clear();
+  return summary;
+}
+
 }  // namespace debubble

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedules/common/contract.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/schedule.hpp"
 
@@ -51,11 +52,16 @@ struct OrderSummary {
   bool split_backward = false;
   bool side_by_side = false;  // pairs last as long as the longer member
   bool has_pairs = false;
+  bool planned = false;  // by costs: with others the same row orders, and splits, otherwise
   std::vector<DeviceSummary> by_device;
 };
 
 // Where activations leave the device meanwhile, or are made again, no moments are told. `may_split`: with more
 // microbatches the order may split backwards that it leaves whole with these.
 [[nodiscard]] OrderSummary summarise(const Schedule& schedule, bool may_split = false);
+
+// Of a row of the catalog whose run has other costs or more microbatches than this order: what holds for that run, too.
+// Of a row that plans by costs that is less.
+[[nodiscard]] OrderSummary summarise_pattern(const Schedule& schedule, const ScheduleEntry& entry);
 
 }  // namespace debubble

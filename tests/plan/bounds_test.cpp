@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,11 +51,19 @@ std::optional<Schedule> built(const ScheduleEntry& entry, int devices, int micro
   }
 }
 
-}  // namespace
+// Slow links and long transfers together may last longer than 64 bits of nanoseconds say.
+std::optional<EngineRun> run_if_short(const Schedule& schedule, const StageCosts& costs, const HopFigures& link) {
+  try {
+    return run_engine(schedule, costs, link);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
 
-TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with random costs") {
+// Rows with a flush, with random costs and links. How many of the seeds were tried: others have no such order.
+int try_random_costs(std::uint64_t seeds) {
   int tried = 0;
-  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Dice dice(seed);
     const auto catalog = schedule_catalog();
     const ScheduleEntry& entry = catalog[static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1))];
@@ -68,17 +77,27 @@ TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with
     const auto pattern = built(entry, devices, std::min(microbatches, 2 * devices), chunks);
     if (!schedule || !pattern) continue;
     const StageCosts costs = random_costs(schedule->stages, dice);
-    const EngineRun run = run_engine(*schedule, costs, random_link(dice));
-    if (run.deadlock) continue;
+    const std::optional<EngineRun> run = run_if_short(*schedule, costs, random_link(dice));
+    if (!run || run->deadlock) continue;
     CAPTURE(seed);
     CAPTURE(entry.name);
     CAPTURE(devices);
     CAPTURE(microbatches);
-    REQUIRE_EQ(broken_bound(summarise(*schedule), costs, {}, run.report), "");
-    REQUIRE_EQ(broken_bound(summarise(*pattern, entry.splits_backward), costs, {}, run.report), "");
+    REQUIRE_EQ(broken_bound(summarise(*schedule), costs, {}, run->report), "");
+    REQUIRE_EQ(broken_bound(summarise_pattern(*pattern, entry), costs, {}, run->report), "");
     ++tried;
   }
-  CHECK(tried > 1000);
+  return tried;
+}
+
+}  // namespace
+
+TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with random costs") {
+  CHECK(try_random_costs(4000) > 1000);
+}
+
+TEST_CASE("bounds by a pattern of the order hold with a hundred thousand random costs" * doctest::skip()) {
+  CHECK(try_random_costs(200'000) >= 100'000);
 }
 
 TEST_CASE("the step bound of 1f1b with equal stages is its step, and every unit above it would be too much") {
@@ -129,7 +148,7 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
       const Job pattern = prepare(scenario, choice.schedule, nobody);
       const std::string text = to_string(choice);
       CAPTURE(text);
-      const OrderSummary order = summarise(pattern.schedule, find_schedule(choice.schedule)->splits_backward);
+      const OrderSummary order = summarise_pattern(pattern.schedule, *find_schedule(choice.schedule));
       REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
       const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
       if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);

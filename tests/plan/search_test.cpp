@@ -1,6 +1,7 @@
 // The search of a plan against brute force: everything in the space simulated.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "sim/core/error.hpp"
 #include "studies/plan/search.hpp"
 #include "studies/simulate/simulate.hpp"
+#include "tests/plan/random_plan.hpp"
 #include "tests/support/random_case.hpp"
 
 using namespace debubble;
@@ -56,7 +58,7 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
           NoProgress nobody;
           const Report report =
               simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody).result.report;
-          if (report.deadlock || report.memory_fit->spare < 0) continue;
+          if (report.deadlock || (report.memory_fit && report.memory_fit->spare < 0)) continue;
           Bytes peak = 0;
           for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
           ++best.fit;
@@ -97,6 +99,40 @@ TEST_CASE("on small jobs the search finds what brute force finds, of the step an
     ++with_result;
   }
   CHECK(with_result > 25);
+}
+
+TEST_CASE("on small jobs of every kind the search finds what brute force finds") {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "debubble_search_test.json";
+  int with_result = 0, profiles = 0, experts = 0, clusters = 0, lacking = 0;
+  for (std::uint64_t seed = 1; with_result < 60 && seed < 500; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    try {
+      const PlanJob job = random_small_plan(dice, file.string());
+      PlanSearch search(job.request, plan_space(job.request));
+      const Best best = brute_force(job.request, search.space());
+      NoProgress nobody;
+      SearchOptions options;
+      options.gap = 0;
+      const SearchResult found = search.run(options, nobody);
+      CHECK_EQ(found.space, found.simulated + found.illegal + found.excluded_by_time + found.excluded_by_memory);
+      REQUIRE_EQ(found.runs.empty(), best.fit == 0);
+      if (best.fit < found.space - found.illegal) ++lacking;
+      if (best.fit == 0) continue;
+      CHECK_EQ(found.runs.front().step, best.step);
+      options.objective = PlanObjective::kMemory;
+      CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
+      ++with_result;
+      profiles += job.request.job.profile.empty() ? 0 : 1;
+      experts += job.request.experts > 0 ? 1 : 0;
+      clusters += job.request.job.cluster.topology == ClusterFlags{}.topology ? 0 : 1;
+    } catch (const InputError&) {
+      continue;  // no such job
+    }
+  }
+  std::filesystem::remove(file);
+  CHECK_EQ(with_result, 60);
+  for (const int count : {profiles, experts, clusters, lacking}) CHECK(count > 5);
 }
 
 TEST_CASE("a gap ends the search earlier, and is kept") {

@@ -3,25 +3,28 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/files/read_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/check/suite.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/accuracy/bubbles_views.hpp"
+#include "tools/views/accuracy/plans_views.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::string_view kAccuracyFormats = "text|json|markdown";
+constexpr double kPlansGap = 0.01;  // as of `debubble plan`
 
 void require_source(const ResultsFile& results, const std::string& name) {
-  if (name.empty()) return;
   std::vector<std::string> names;
   for (const ResultSource& source : results.sources) names.push_back(source.name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -30,6 +33,17 @@ void require_source(const ResultsFile& results, const std::string& name) {
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{"C003", "--source", "there is no source \"" + name + "\"",
                               guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
+}
+
+// "a,b" as a list without repetitions; of no text one empty name, which means all.
+std::vector<std::string> sources_of(const std::string& text, const ResultsFile& results) {
+  std::vector<std::string> names;
+  for (const std::string& name : split(text)) {
+    require_source(results, name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.empty()) names.emplace_back();
+  return names;
 }
 
 class Accuracy : public Command {
@@ -42,12 +56,17 @@ class Accuracy : public Command {
          .default_text = "those in traces/",
          .target = &records_},
         {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
+        {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
          .default_text = "calibration.json next to them",
          .target = &calibration_},
-        {.name = "--source", .type = "NAME", .help = "only records of this source", .target = &source_},
+        {.name = "--source",
+         .type = "NAME,NAME",
+         .help = "only records of these sources",
+         .target = &source_,
+         .form = FlagForm::kCommas},
         {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
@@ -56,6 +75,12 @@ class Accuracy : public Command {
 
   int run(const Invocation& invocation) override {
     Output output(output_, kAccuracyFormats);
+    if (bubbles_ && plans_) {
+      throw InputError(Diagnostic{"C087", "--plans", "measured runs are not planned anew", "leave one of the two out"});
+    }
+    if (plans_ && fit_) {
+      throw InputError(Diagnostic{"C087", "--fit", "plans take the constants as they are", "leave one of the two out"});
+    }
     return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output);
   }
 
@@ -92,7 +117,7 @@ class Accuracy : public Command {
   int judge_published(const Invocation& invocation, Output& output) {
     if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
-    require_source(results, source_);
+    const std::vector<std::string> sources = sources_of(source_, results);
     const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
     Calibrations calibrations;
     if (!fit_ || std::filesystem::exists(file)) {
@@ -101,16 +126,46 @@ class Accuracy : public Command {
     StderrProgress progress;
     if (fit_) {
       progress.phase("fitting " + (source_.empty() ? "all sources" : source_));
-      for (const auto& [source, constants] : fit_constants(results, source_)) calibrations[source] = constants;
+      for (const std::string& one : sources) {
+        for (const auto& [source, constants] : fit_constants(results, one)) calibrations[source] = constants;
+      }
       OutputFile fitted(file);
       fitted.write(calibrations_json(calibrations));
       fitted.commit();
     }
+    if (plans_) {
+      std::vector<PlannedSource> planned;
+      for (const std::string& one : sources) {
+        for (PlannedSource& source : plan_published(results, calibrations, one, kPlansGap, progress)) {
+          planned.push_back(std::move(source));
+        }
+      }
+      output.write(plans_of(planned, invocation, output));
+      output.commit();
+      return kExitOk;
+    }
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
-    const std::vector<JudgedSource> judged = judge_results(results, calibrations, source_);
+    std::vector<JudgedSource> judged;
+    for (const std::string& one : sources) {
+      for (JudgedSource& source : judge_results(results, calibrations, one)) judged.push_back(std::move(source));
+    }
     output.write(text_of(judged, results, invocation, output));
     output.commit();
     return kExitOk;
+  }
+
+  static std::string plans_of(const std::vector<PlannedSource>& planned, const Invocation& invocation,
+                              const Output& output) {
+    switch (output.format()) {
+      case Format::kJson:
+        return plans_json(planned, invocation.command_line);
+      case Format::kMarkdown:
+        return plans_markdown(planned);
+      case Format::kText:
+      case Format::kCsv:  // not offered
+        break;
+    }
+    return plans_text(planned, output.style());
   }
 
   static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
@@ -129,6 +184,7 @@ class Accuracy : public Command {
 
   std::string records_;
   bool bubbles_ = false;
+  bool plans_ = false;
   std::string calibration_;
   std::string source_;
   bool fit_ = false;

@@ -223,7 +223,7 @@ class PlanText {
       if (one->run->choice == best.choice) {
         item("also", one->what + ": the best itself");
       } else if (same != one) {
-        item("also", one->what + ": the one that " + same->what);
+        item("also", one->what + ": the same as \"" + same->what + "\"");
       } else {
         item("also", one->what + ": " + to_string(one->run->choice));
         item("", figures(plan_, *one->run) + " (" + slower(*one->run, best) + ")");

@@ -92,12 +92,13 @@ class SpaceMaker {
         data_(allowed_numbers(request, "dp")),
         zero_(allowed_numbers(request, "zero")),
         microbatch_(allowed_numbers(request, "microbatch")),
-        chunks_(allowed_numbers(request, "chunks")) {
+        chunks_(allowed_numbers(request, "chunks")),
+        recompute_(allowed_words(request, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)})),
+        sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
     check_keys();
   }
 
   PlanSpace run() {
-    choose_words();
     choose_variants();
     for (int zero = 0; zero <= 3; ++zero) {
       if (is_allowed(zero_, zero)) space_.zeros.push_back(zero);
@@ -128,11 +129,6 @@ class SpaceMaker {
       throw InputError(Diagnostic{"C002", "--fix " + key, "there is nothing of that name to fix",
                                   guess.empty() ? "there are " + names : "did you mean " + guess + "?"});
     }
-  }
-
-  void choose_words() {
-    recompute_ = allowed_words(request_, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)});
-    sequence_ = allowed_words(request_, "sequence-parallel", {"on", "off"});
   }
 
   void choose_variants() {

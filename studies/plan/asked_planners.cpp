@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "scenario/check_scenario.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 #include "studies/plan/planner_jobs.hpp"
@@ -59,9 +59,8 @@ std::optional<Nanoseconds> predicted_step(const PlannerDecision& decision, const
 }
 
 bool as_many_replicas(const PlannerDecision& decision) {
-  return std::all_of(decision.stages.begin(), decision.stages.end(), [&](const PlannerStage& stage) {
-    return stage.replicas == decision.stages.front().replicas;
-  });
+  return std::all_of(decision.stages.begin(), decision.stages.end(),
+                     [&](const PlannerStage& stage) { return stage.replicas == decision.stages.front().replicas; });
 }
 
 void set_regrets(std::vector<PlannerAnswer>& rows) {
@@ -76,7 +75,7 @@ void set_regrets(std::vector<PlannerAnswer>& rows) {
 }
 
 // By shares.
-void judge(const PlannerJob& job, PlannerAnswer& row, Nanoseconds update) {
+void judge_by_shares(const PlannerJob& job, PlannerAnswer& row, Nanoseconds update) {
   const DecisionWorth worth = decision_worth(job, row.decision);
   row.step = worth.step + update;
   row.peak = worth.peak_memory;
@@ -90,22 +89,10 @@ class BesidePlan {
       : request_(asked.request), best_(best), progress_(progress) {
     devices_ = best.choice.pipeline * best.choice.data;
     job_ = planner_job(request_, best.choice, devices_, microbatches_of(1, best.choice.microbatch));
-    schedule_ = best.choice.chunks == 1 && best.choice.pipeline > 1 ? best.choice.schedule : "1f1b";
+    schedule_ = straight_schedule(best.choice);
   }
 
   [[nodiscard]] const PlannerJob& job() const { return job_; }
-  [[nodiscard]] const std::string& schedule() const { return schedule_; }
-
-  PlannerAnswer own() const {
-    PlannerAnswer row;
-    row.planner = "debubble";
-    row.own = true;
-    row.choice = best_.choice;
-    row.step = best_.step;
-    row.predicted = best_.step;
-    row.peak = best_.peak;
-    return row;
-  }
 
   PlannerAnswer ask(const AskedPlanner& asked) {
     PlannerAnswer row;
@@ -124,8 +111,9 @@ class BesidePlan {
       row.predicted = predicted_step(row.decision, job);
       if (row.decision.stages.empty()) {
         row.refusal = "it decides no stages, but how operators are split";
-      } else if (!as_many_replicas(row.decision) || !run(row, row.cuts_only ? replicas : row.decision.stages.front().replicas)) {
-        judge(job_, row, longest_update(request_, best_.choice, decided_partition(row.decision, job_)));
+      } else if (!as_many_replicas(row.decision) ||
+                 !run(row, row.cuts_only ? replicas : row.decision.stages.front().replicas)) {
+        judge_by_shares(job_, row, longest_update(request_, best_.choice, decided_partition(row.decision, job_)));
       }
     } catch (const InputError& error) {
       row.refusal = error.diagnostics().front().message;
@@ -207,8 +195,8 @@ class BesidePlan {
         if (first.message.empty()) first = one;
         continue;
       }
-      for (choice.zero = wanted.zero + 1; one.kind == Evaluation::Kind::kOutOfMemory && choice.zero <= 3 &&
-                                          (choice.data > 1 || choice.context > 1);
+      for (choice.zero = wanted.zero + 1;
+           one.kind == Evaluation::Kind::kOutOfMemory && choice.zero <= 3 && (choice.data > 1 || choice.context > 1);
            ++choice.zero) {
         const Evaluation sharded = simulated(request, choice);
         if (sharded.kind == Evaluation::Kind::kFits) return sharded;
@@ -232,6 +220,24 @@ class BesidePlan {
   std::string schedule_;
 };
 
+PlannerAnswer own_answer(const PlannedRun& best) {
+  PlannerAnswer row;
+  row.planner = "debubble";
+  row.own = true;
+  row.choice = best.choice;
+  row.step = best.step;
+  row.predicted = best.step;
+  row.peak = best.peak;
+  return row;
+}
+
+// Where the plan has no pipeline there is nothing to cut: the best one that was simulated and has.
+const PlannedRun& run_to_cut(const std::vector<PlannedRun>& runs) {
+  const auto found =
+      std::find_if(runs.begin(), runs.end(), [](const PlannedRun& run) { return run.choice.pipeline > 1; });
+  return found == runs.end() ? runs.front() : *found;
+}
+
 [[noreturn]] void not_with_planners(const std::string& flag, const std::string& why, const std::string& help) {
   throw InputError(Diagnostic{"C087", flag, why, help});
 }
@@ -250,7 +256,8 @@ PlannerAnswers ask_on_types(const ScenarioFlags& job, PlanFlags flags, const Pla
   PlanChoice choice;
   for (const auto& [key, values] : plan.request.allowed) {
     if (key != "microbatch" || values.size() != 1) {
-      not_with_planners("--device-types", "\"" + key + "\" is fixed, and where devices differ each of them is one stage",
+      not_with_planners("--device-types",
+                        "\"" + key + "\" is fixed, and where devices differ each of them is one stage",
                         "fix at most one microbatch size");
     }
     std::from_chars(values.front().data(), values.front().data() + values.front().size(), choice.microbatch);
@@ -264,8 +271,8 @@ PlannerAnswers ask_on_types(const ScenarioFlags& job, PlanFlags flags, const Pla
   }
   PlannerAnswers answers;
   answers.samples = choice.microbatch;
-  answers.job = planner_job(plan.request, choice, types,
-                            static_cast<int>(plan.request.global_batch / choice.microbatch));
+  answers.job =
+      planner_job(plan.request, choice, types, static_cast<int>(plan.request.global_batch / choice.microbatch));
   for (const AskedPlanner& one : asked_specs(asked)) {
     PlannerAnswer row;
     row.planner = one.text;
@@ -275,7 +282,7 @@ PlannerAnswers ask_on_types(const ScenarioFlags& job, PlanFlags flags, const Pla
     try {
       row.decision = decide(one.spec, answers.job);
       row.predicted = predicted_step(row.decision, answers.job);
-      judge(answers.job, row, 0);
+      judge_by_shares(answers.job, row, 0);
     } catch (const InputError& error) {
       row.refusal = error.diagnostics().front().message;
       if (error.diagnostics().front().code.front() == 'C') throw;
@@ -287,6 +294,14 @@ PlannerAnswers ask_on_types(const ScenarioFlags& job, PlanFlags flags, const Pla
 }
 
 }  // namespace
+
+std::string straight_schedule(const PlanChoice& plan) {
+  if (plan.pipeline < 2 || plan.chunks > 1) return "1f1b";
+  ScheduleRequest request;
+  request.devices = plan.pipeline;
+  request.microbatches = plan.microbatches;
+  return build_schedule(plan.schedule, request).placement.replicas() == 1 ? plan.schedule : "1f1b";
+}
 
 FlagRows flag_rows(PlannerFlags& flags) {
   constexpr std::string_view kGroup = "Planners";
@@ -332,14 +347,17 @@ PlannerAnswers ask_planners(const ScenarioFlags& job, const PlanFlags& flags, co
   const Plan& plan = *answers.plan;
   if (plan.search.runs.empty()) return answers;
   const PlannedRun& best = plan.search.runs.front();
-  BesidePlan planners(plan.asked, best, progress);
-  answers.job = planners.job();
+  const PlannedRun& cut = run_to_cut(plan.search.runs);
+  BesidePlan beside(plan.asked, best, progress);
+  BesidePlan beside_cut(plan.asked, cut, progress);
+  answers.job = beside.job();
   answers.samples = best.choice.microbatch;
   answers.ranks = best.choice.tensor * best.choice.context;
-  answers.schedule = planners.schedule();
-  answers.rows.push_back(planners.own());
+  answers.cut = cut.choice;
+  answers.rows.push_back(own_answer(best));
   for (const AskedPlanner& one : asked_specs(asked)) {
-    if (one.text != "debubble") answers.rows.push_back(planners.ask(one));
+    if (one.text == "debubble") continue;  // the plan's own row, which searches more
+    answers.rows.push_back((one.spec.entry->cuts_only ? beside_cut : beside).ask(one));
   }
   set_regrets(answers.rows);
   return answers;

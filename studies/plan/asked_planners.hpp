@@ -1,8 +1,8 @@
 // plan --planner: other planners on a plan's job. What they decide is judged by the simulator, as the plan itself is.
 //
-// Planners know layers, devices and links, and decide cuts, stages and replicas. Everything else is as in the best plan:
-// a device of theirs is a group of its tensor and context ranks, a microbatch is of its size, ZeRO stage, recomputation
-// and, where it takes one stage per device, the schedule are its own.
+// Planners know layers, devices and links, and decide cuts, stages and replicas. Everything else is as in the best
+// plan: a device of theirs is a group of its tensor and context ranks, a microbatch is of its size, ZeRO stage,
+// recomputation and, where it takes one stage per device, the schedule are its own.
 //
 //     as many replicas on every stage    simulated as `debubble simulate` does: collectives, optimizer, allocator
 //     others ("shares")                  a step of 1F1B in which every replica takes its share of each microbatch, with
@@ -48,13 +48,17 @@ struct PlannerAnswer {
 };
 
 struct PlannerAnswers {
-  PlannerJob job;             // that planners with stages and replicas were asked about
-  std::int64_t samples = 0;   // of one of its microbatches
-  int ranks = 1;              // GPUs of one of its devices
-  std::optional<Plan> plan;   // nothing where devices differ
-  std::string schedule;       // of the runs; empty where all are simulated by shares
+  PlannerJob job;            // that planners with stages and replicas were asked about
+  std::int64_t samples = 0;  // of one of its microbatches
+  int ranks = 1;             // GPUs of one of its devices
+  std::optional<Plan> plan;  // nothing where devices differ
+  PlanChoice cut;            // what planners that only cut were given; the best run, or its best one with a pipeline
   std::vector<PlannerAnswer> rows;
 };
+
+// What a decision with one stage per device runs in, beside that plan: its schedule, or 1f1b where that places stages
+// otherwise.
+[[nodiscard]] std::string straight_schedule(const PlanChoice& plan);
 
 // The names, checked. Throws what parse_planner does.
 void check_planner_names(const PlannerFlags& flags);

@@ -12,11 +12,12 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kDeviceTypesDialect{.what = "file of device types", .description = "docs/planners.md"};
-constexpr IntegerRule kDeviceCount{"devices", 1, 1'000'000, "the number of devices of this type"};
+constexpr IntegerRule kTypeCount{"devices", 1, 1'000'000, "the number of devices of this type"};
 
 class DeviceTypesReader {
  public:
-  DeviceTypesReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kDeviceTypesDialect) {}
+  DeviceTypesReader(std::string_view text, const std::string& name)
+      : text_(text), problems_(name, kDeviceTypesDialect) {}
 
   std::vector<DeviceTypeRow> run() {
     const std::optional<JsonValue> tree = parse_json(text_, problems_);
@@ -47,7 +48,7 @@ class DeviceTypesReader {
     made.hardware = reader.optional_text("hardware");
     made.name = reader.optional_text("name");
     if (made.name.empty()) made.name = made.hardware.empty() ? "type " + std::to_string(rows_.size()) : made.hardware;
-    made.count = static_cast<int>(reader.integer("count", kDeviceCount));
+    made.count = static_cast<int>(reader.integer("count", kTypeCount));
     if (const JsonValue* factor = reader.member("time_factor", false)) {
       const auto number = number_of(factor->text);
       const bool is_number = factor->kind == JsonValue::Kind::kInteger || factor->kind == JsonValue::Kind::kFraction;

@@ -130,7 +130,8 @@ const PlannerEntry& debubble_planner() {
       .objective = "shortest step of 1F1B with a flush, as simulated",
       .cost_model = "the simulation that every decision is judged by: transfers, exchanges of weights and memory in it",
       .assumes =
-          "every replica takes its share of each microbatch; as many replicas on every stage; with replicas the devices "
+          "every replica takes its share of each microbatch; as many replicas on every stage; with replicas the "
+          "devices "
           "keep their order",
       .published = "none: it is ours. `debubble plan` searches more: tensor ranks, ZeRO, schedules, recomputation",
       .faults = "",

@@ -34,7 +34,7 @@ const PlannerEntry& even_planner() {
                                   .advice = "The baseline that every other planner has to beat.",
                                   .citation = "PyTorch, DeepSpeed (partition_method uniform) and others",
                                   .decide = decide_even,
-      .cuts_only = true};
+                                  .cuts_only = true};
   return entry;
 }
 

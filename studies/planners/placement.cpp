@@ -196,9 +196,8 @@ class PlacementSearch {
   [[nodiscard]] bool may_fit(int stage, int count, int device, int begin, int end) const {
     const Bytes memory = at(job_.types, at(job_.devices, device)).memory;
     const int flight = std::min(count - stage, job_.microbatches);
-    return memory == 0 || sums_.parameters(begin, end) + sums_.state(begin, end) +
-                                  flight * sums_.activation(begin, end) <=
-                              memory;
+    return memory == 0 ||
+           sums_.parameters(begin, end) + sums_.state(begin, end) + flight * sums_.activation(begin, end) <= memory;
   }
 
   [[nodiscard]] double transfer(const PlannerStage& from, int device) const {

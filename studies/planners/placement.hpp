@@ -17,9 +17,9 @@
 namespace debubble {
 
 struct PlacementOptions {
-  bool given_order = false;            // stage s on the s-th of the devices that are used
-  std::int64_t most_steps = 100'000;   // places tried in the exact search, of all numbers of stages together
-  std::int64_t most_ops = 8'000'000;   // simulated ops, in total
+  bool given_order = false;           // stage s on the s-th of the devices that are used
+  std::int64_t most_steps = 100'000;  // places tried in the exact search, of all numbers of stages together
+  std::int64_t most_ops = 8'000'000;  // simulated ops, in total
 };
 
 struct DevicePlacement {

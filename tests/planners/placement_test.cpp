@@ -145,8 +145,9 @@ TEST_CASE("debubble tries replicas, too") {
   REQUIRE(decision.stages.size() == 1);
   CHECK(decision.stages[0].replicas == 4);
   CHECK(decision.predicted == 4 * 9e6 / 4 + 2 * 3 / 4.0 * 3e6 / 10);
-  CHECK(test::problems_of([&] { static_cast<void>(decide(parse_planner("debubble:stages=5"), job)); })
-            .starts_with("error[C012]"));
+  CHECK(test::problems_of([&] {
+          static_cast<void>(decide(parse_planner("debubble:stages=5"), job));
+        }).starts_with("error[C012]"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::string sizes_text(const std::vector<PlannerStage>& stages) {
 }
 
 // Devices in the order of the stages, where that is not their own: " on 2, 0, 1".
-std::string order_text(const PlannerAnswers& answers, const std::vector<PlannerStage>& stages) {
+std::string placed_on(const PlannerAnswers& answers, const std::vector<PlannerStage>& stages) {
   if (answers.plan) return "";
   std::string text;
   bool in_order = true;
@@ -60,7 +60,7 @@ std::string answer_command(const PlannerAnswers& answers, const PlannerAnswer& r
 std::string differences(const PlanChoice& run, const PlanChoice& plan) {
   std::string text;
   if (run.expert != plan.expert) text += fmt::format(", ep {}", run.expert);
-  if (run.zero != plan.zero) text += fmt::format(", ZeRO-{}", run.zero);
+  if (run.zero != plan.zero) text += run.zero == 0 ? ", no ZeRO" : fmt::format(", ZeRO-{}", run.zero);
   if (run.microbatch != plan.microbatch) text += ", microbatch " + std::to_string(run.microbatch);
   if (run.recompute != plan.recompute) text += fmt::format(", {} recomputation", kRecomputeWords[run.recompute]);
   return text;
@@ -71,14 +71,15 @@ std::string decided_text(const PlannerAnswers& answers, const PlannerAnswer& row
   const std::vector<PlannerStage>& stages = row.decision.stages;
   if (row.choice) {
     return fmt::format("pp {}, dp {}{}: {}", row.choice->pipeline, row.choice->data,
-                       differences(*row.choice, *answers.rows.front().choice), sizes_text(stages));
+                       differences(*row.choice, row.cuts_only ? answers.cut : *answers.rows.front().choice),
+                       sizes_text(stages));
   }
   std::string text;
   for (const PlannerStage& stage : stages) {
     text += (text.empty() ? "" : ", ") + std::to_string(stage.end - stage.begin);
     if (stage.replicas > 1) text += fmt::format(" (x{})", stage.replicas);
   }
-  return text + order_text(answers, stages) + (answers.plan ? "; shares" : "");
+  return text + placed_on(answers, stages) + (answers.plan ? "; shares" : "");
 }
 
 std::string devices_text(const PlannerJob& job) {
@@ -87,12 +88,20 @@ std::string devices_text(const PlannerJob& job) {
   for (std::size_t k = 0; k < job.types.size(); ++k) {
     const PlannerDeviceType& type = job.types[k];
     const auto count = static_cast<int>(std::count(job.devices.begin(), job.devices.end(), static_cast<int>(k)));
-    text += fmt::format("{}{} x {} (d{}{}), {:.3g} times the time", text.empty() ? "" : "; ", count, type.name, first,
-                        count > 1 ? fmt::format(" to d{}", first + count - 1) : "", type.time_factor);
+    text += fmt::format("{}{} {} (d{}{})", text.empty() ? "" : "; ", count, printable(type.name), first,
+                        count > 1 ? fmt::format(" to d{}", first + count - 1) : "");
+    if (type.time_factor != 1) text += fmt::format(", {:.3g} times as slow", type.time_factor);
     if (type.memory > 0) text += ", " + format_size(type.memory);
     first += count;
   }
   return text;
+}
+
+// What planners run that know one stage per device.
+std::string schedule_text(const PlanChoice& plan) {
+  return plan.pipeline < 2 || straight_schedule(plan) == plan.schedule
+             ? ""
+             : ", but the schedule: 1f1b, with one stage per device";
 }
 
 void add_plan_lines(const PlannerAnswers& answers, std::vector<std::string>& lines) {
@@ -101,17 +110,15 @@ void add_plan_lines(const PlannerAnswers& answers, std::vector<std::string>& lin
   for (const PlannerAnswer& row : answers.rows) {
     if (row.cuts_only && !row.as_published) cuts += (cuts.empty() ? "" : ", ") + row.planner;
   }
-  lines.push_back("All else is as in the plan, but for the schedule: " +
-                  (answers.schedule == best.schedule ? "the plan's, too, " + best.schedule
-                                                     : answers.schedule + ", with one stage per device") +
-                  ".");
+  lines.push_back("All else is as in the plan" + schedule_text(best) + ".");
   if (!cuts.empty()) {
-    lines.push_back(fmt::format("{} decide nothing but cuts, and got pp {} and dp {} of the plan.", cuts, best.pipeline,
-                                best.data));
+    lines.push_back(cuts + " decide nothing but cuts, and got " +
+                    (answers.cut == best ? fmt::format("pp {} and dp {} of the plan.", best.pipeline, best.data)
+                                         : "the best plan with a pipeline: " + to_string(answers.cut) +
+                                               schedule_text(answers.cut) + "."));
   }
-  const bool shares = std::any_of(answers.rows.begin(), answers.rows.end(), [](const PlannerAnswer& row) {
-    return row.refusal.empty() && !row.choice;
-  });
+  const bool shares = std::any_of(answers.rows.begin(), answers.rows.end(),
+                                  [](const PlannerAnswer& row) { return row.refusal.empty() && !row.choice; });
   if (shares) {
     lines.push_back(
         "shares: simulated as 1F1B in which replicas take shares of each microbatch, without contention and ZeRO.");
@@ -130,7 +137,8 @@ std::vector<std::string> introduction(const PlannerAnswers& answers) {
   } else {
     add_plan_lines(answers, lines);
   }
-  if (std::any_of(answers.rows.begin(), answers.rows.end(), [](const PlannerAnswer& row) { return row.as_published; })) {
+  if (std::any_of(answers.rows.begin(), answers.rows.end(),
+                  [](const PlannerAnswer& row) { return row.as_published; })) {
     lines.emplace_back("*: as published, with the faults of its program.");
   }
   return lines;
@@ -177,13 +185,11 @@ std::string remarks(const PlannerAnswers& answers, const ViewStyle& style) {
   return text.empty() ? text : "\n" + text;
 }
 
-Json stages_json(const std::vector<PlannerStage>& stages) {
+Json decided_stages_json(const std::vector<PlannerStage>& stages) {
   Json list = Json::array();
   for (const PlannerStage& stage : stages) {
-    list.push_back({{"begin", stage.begin},
-                    {"end", stage.end},
-                    {"replicas", stage.replicas},
-                    {"devices", Json(stage.devices)}});
+    list.push_back(
+        {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", Json(stage.devices)}});
   }
   return list;
 }
@@ -200,7 +206,7 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
           {"as_published", row.as_published},
           {"cuts_only", row.cuts_only},
           {"refusal", simulated ? Json(nullptr) : Json(row.refusal)},
-          {"stages", stages_json(row.decision.stages)},
+          {"stages", decided_stages_json(row.decision.stages)},
           {"predicted", std::move(own)},
           {"choices", std::move(choices)},
           {"notes", std::move(notes)},
@@ -281,10 +287,16 @@ std::string planner_answers_csv(const PlannerAnswers& answers) {
     }
     const bool simulated = row.refusal.empty();
     csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(row.planner), row.as_published ? 1 : 0,
-                       row.cuts_only ? 1 : 0, !simulated ? "" : row.choice ? "run" : "shares", number(row.predicted),
-                       simulated ? std::to_string(row.step) : "", number(row.regret_ppm),
-                       simulated ? std::to_string(row.peak) : "", !simulated ? "" : row.fits ? "1" : "0", stages,
-                       csv_text(row.refusal));
+                       row.cuts_only ? 1 : 0,
+                       !simulated   ? ""
+                       : row.choice ? "run"
+                                    : "shares",
+                       number(row.predicted), simulated ? std::to_string(row.step) : "", number(row.regret_ppm),
+                       simulated ? std::to_string(row.peak) : "",
+                       !simulated ? ""
+                       : row.fits ? "1"
+                                  : "0",
+                       stages, csv_text(row.refusal));
   }
   return csv;
 }

@@ -12,40 +12,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "scenario/job/progress.hpp"
-#include "studies/plan/device_types.hpp"
+#include "studies/plan/beside_plan.hpp"
 #include "studies/plan/plan.hpp"
-#include "studies/planners/regret.hpp"
+#include "studies/plan/planner_flags.hpp"
 
 namespace debubble {
-
-struct PlannerFlags {
-  std::vector<std::string> planners;  // NAME, NAME:PARAM=VALUE, all
-  bool as_published = false;
-  std::string device_types;  // a file
-};
-[[nodiscard]] FlagRows flag_rows(PlannerFlags& flags);
-// Whether the flags ask for planners at all.
-[[nodiscard]] bool asks_planners(const PlannerFlags& flags);
-
-struct PlannerAnswer {
-  std::string planner;  // as asked: "pipedream:straight=yes"
-  bool as_published = false;
-  bool own = false;        // the plan itself
-  bool cuts_only = false;  // it got the plan's number of stages
-  std::string refusal;     // why it decides nothing here, or why that is no legal run; else empty
-  PlannerDecision decision;
-  std::optional<PlanChoice> choice;  // simulated as this; nothing: by shares
-  std::string partition;             // of that
-  Nanoseconds step = 0;
-  Bytes peak = 0;  // of the device that takes most
-  bool fits = true;
-  std::optional<Nanoseconds> predicted;  // a step by its own cost model, where that tells times
-  std::optional<std::int64_t> regret_ppm;
-};
 
 struct PlannerAnswers {
   PlannerJob job;            // that planners with stages and replicas were asked about
@@ -55,13 +29,6 @@ struct PlannerAnswers {
   PlanChoice cut;            // what planners that only cut were given; the best run, or its best one with a pipeline
   std::vector<PlannerAnswer> rows;
 };
-
-// What a decision with one stage per device runs in, beside that plan: its schedule, or 1f1b where that places stages
-// otherwise.
-[[nodiscard]] std::string straight_schedule(const PlanChoice& plan);
-
-// The names, checked. Throws what parse_planner does.
-void check_planner_names(const PlannerFlags& flags);
 
 // Throws what make_plan does; InputError C087 for what does not go with planners. Where the plan has no run that fits,
 // there are no rows.

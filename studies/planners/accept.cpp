@@ -121,7 +121,8 @@ const PlannerEntry& accept_planner() {
                  {"codec-rate", "bytes per second", "0 (takes no time)", "of encoding, and of decoding"}},
       .advice = "Ask it how much a cut depends on exact times: its decision tells the regret of its own error.",
       .citation = "Chen et al., AccEPT, IEEE TMC 2024, arXiv 2311.05827",
-      .decide = decide_accept};
+      .decide = decide_accept,
+      .cuts_only = true};
   return entry;
 }
 

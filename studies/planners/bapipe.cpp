@@ -140,7 +140,8 @@ const PlannerEntry& bapipe_planner() {
       .citation =
           "Zhao et al., BaPipe: Exploration of Balanced Pipeline Parallelism for DNN Training, 2020, arXiv "
           "2012.12544",
-      .decide = decide_bapipe};
+      .decide = decide_bapipe,
+      .cuts_only = true};
   return entry;
 }
 

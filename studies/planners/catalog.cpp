@@ -13,6 +13,7 @@
 #include "studies/planners/bapipe.hpp"
 #include "studies/planners/dapple.hpp"
 #include "studies/planners/dawnpiper.hpp"
+#include "studies/planners/debubble.hpp"
 #include "studies/planners/deepspeed.hpp"
 #include "studies/planners/even.hpp"
 #include "studies/planners/megatron.hpp"
@@ -66,10 +67,10 @@ const char* to_string(PlannerCertainty certainty) {
 }
 
 std::span<const PlannerEntry> planner_catalog() {
-  static const std::array catalog{even_planner(),   megatron_planner(),  deepspeed_planner(),     alpa_planner(),
-                                  dapple_planner(), pipedream_planner(), pipedream_2bw_planner(), spp_planner(),
-                                  bapipe_planner(), dawnpiper_planner(), accept_planner(),        pipeedge_planner(),
-                                  autoddl_planner()};
+  static const std::array catalog{debubble_planner(), even_planner(),   megatron_planner(),  deepspeed_planner(),
+                                  alpa_planner(),     dapple_planner(), pipedream_planner(), pipedream_2bw_planner(),
+                                  spp_planner(),      bapipe_planner(), dawnpiper_planner(), accept_planner(),
+                                  pipeedge_planner(), autoddl_planner()};
   return catalog;
 }
 

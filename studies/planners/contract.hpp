@@ -62,6 +62,7 @@ struct PlannerEntry {
   std::string advice;  // one or two sentences: when to ask it
   std::string citation;
   PlannerDecision (*decide)(const PlannerJob&, const PlannerRequest&) = nullptr;
+  bool cuts_only = false;  // how many stages there are, and replicas of each, is not its question: one device per stage
 };
 
 }  // namespace debubble

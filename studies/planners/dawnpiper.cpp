@@ -194,7 +194,8 @@ const PlannerEntry& dawnpiper_planner() {
                   "flight"}},
       .advice = "Ask it where the front stages run out of memory and the back ones have room.",
       .citation = "Peng et al., DawnPiper, 2025, arXiv 2505.05856",
-      .decide = decide_dawnpiper};
+      .decide = decide_dawnpiper,
+      .cuts_only = true};
   return entry;
 }
 

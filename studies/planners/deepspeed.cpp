@@ -86,7 +86,8 @@ const PlannerEntry& deepspeed_planner() {
       .params = {{"stages", "1..devices", "devices", "how many stages"}},
       .advice = "What DeepSpeed runs by default. Where embedding or head are large, balance times instead.",
       .citation = "DeepSpeed, deepspeed/runtime/utils.py, partition_balanced; PipelineModule, partition_method",
-      .decide = decide_deepspeed};
+      .decide = decide_deepspeed,
+      .cuts_only = true};
   return entry;
 }
 

@@ -33,7 +33,8 @@ const PlannerEntry& even_planner() {
                                   .params = {{"stages", "1..devices", "devices", "how many stages"}},
                                   .advice = "The baseline that every other planner has to beat.",
                                   .citation = "PyTorch, DeepSpeed (partition_method uniform) and others",
-                                  .decide = decide_even};
+                                  .decide = decide_even,
+                                  .cuts_only = true};
   return entry;
 }
 

@@ -90,7 +90,8 @@ const PlannerEntry& megatron_planner() {
                   "what counts as one layer; auto: nothing, or what makes the layers divide"}},
       .advice = "What Megatron-LM runs without --pipeline-model-parallel-layout: the one to beat on transformers.",
       .citation = "Megatron-LM, megatron/core/transformer/transformer_block.py, get_num_layers_to_build",
-      .decide = decide_megatron};
+      .decide = decide_megatron,
+      .cuts_only = true};
   return entry;
 }
 

@@ -226,7 +226,8 @@ const PlannerEntry& pipeedge_planner() {
       .params = {{"depth", "0..1000", "2", "buffers between two stages, in microbatches, on either side"}},
       .advice = "Ask it for unequal devices; it may leave some of them idle. It knows no training.",
       .citation = "Hu et al., PipeEdge, DSD 2022, arXiv 2110.14895; program: github.com/usc-isi/PipeEdge at 1a68bbb",
-      .decide = decide_pipeedge};
+      .decide = decide_pipeedge,
+      .cuts_only = true};
   return entry;
 }
 

@@ -45,13 +45,9 @@ class DecidedPipeline {
     recompute_ = recompute != nullptr && *recompute == "yes";
   }
 
-  [[nodiscard]] DecisionWorth worth() const {
-    ScheduleRequest request;
-    request.devices = static_cast<int>(stages_.size());
-    request.microbatches = std::max(1, job_.microbatches / multiple_);
-    const Schedule schedule = build_schedule("1f1b", request);
-    const auto lowered_rows = lower(schedule);
-    const auto& program = std::get<Program>(lowered_rows);
+  [[nodiscard]] int microbatches() const { return std::max(1, job_.microbatches / multiple_); }
+
+  [[nodiscard]] DecisionWorth worth(const Program& program) const {
     // Links differ from cut to cut: a byte of the first run is a nanosecond, those of the second are bytes.
     const Topology nanoseconds = Topology::ideal(0, 1'000'000'000);
     const Totals timed = simulate_totals(program, costs(true), nanoseconds);
@@ -146,10 +142,24 @@ PlannerTrial trial_of(const PlannerEntry& entry, bool as_published, const Planne
 }  // namespace
 
 DecisionWorth decision_worth(const PlannerJob& job, const PlannerDecision& decision) {
+  return DecisionWorths(job).of(decision);
+}
+
+DecisionWorth DecisionWorths::of(const PlannerDecision& decision) {
   if (decision.stages.empty()) {
     not_for_planner(decision.planner, "its decision has no stages to simulate", "it decides how operators are split");
   }
-  return DecidedPipeline(job, decision).worth();
+  const DecidedPipeline pipeline(job_, decision);
+  const std::pair<int, int> size(static_cast<int>(decision.stages.size()), pipeline.microbatches());
+  auto program = programs_.find(size);
+  if (program == programs_.end()) {
+    ScheduleRequest request;
+    request.devices = size.first;
+    request.microbatches = size.second;
+    const auto lowered_rows = lower(build_schedule("1f1b", request));
+    program = programs_.emplace(size, std::get<Program>(lowered_rows)).first;
+  }
+  return pipeline.worth(program->second);
 }
 
 std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_known) {

@@ -15,10 +15,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/engine/program.hpp"
 #include "studies/planners/catalog.hpp"
 
 namespace debubble {
@@ -32,6 +35,18 @@ struct DecisionWorth {
 // Throws InputError Z003 for a decision without stages, or a job whose layers are states of a graph with negative
 // times.
 [[nodiscard]] DecisionWorth decision_worth(const PlannerJob& job, const PlannerDecision& decision);
+
+// The same for many decisions about one job, which must outlive it: orders of ops are made once.
+class DecisionWorths {
+ public:
+  explicit DecisionWorths(const PlannerJob& job) : job_(job) {}
+
+  [[nodiscard]] DecisionWorth of(const PlannerDecision& decision);
+
+ private:
+  const PlannerJob& job_;
+  std::map<std::pair<int, int>, Program> programs_;  // by stages and microbatches
+};
 
 struct PlannerTrial {
   std::string planner;

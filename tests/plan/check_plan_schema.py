@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks `debubble plan --format json` against docs/plan.schema.json: of a plan, of one that does not fit, and of a profile.
+"""Checks `debubble plan --format json` against docs/plan.schema.json: of a plan, of one that does not fit, and of a profile;
+and that of `--planner` against docs/plan-planners.schema.json.
 
     check_plan_schema.py ROOT BINARY
 
@@ -25,20 +26,30 @@ RUNS = [
     (["--profile", "traces/published/bert-large-p100.json", "--gpus", "4", "--global-batch", "256"], 0),
 ]
 
+ASKED = [
+    ([*SMALL, "--gpus", "4", "--planner", "all", "--as-published"], 0),
+    (["--profile", "traces/published/bert-large-p100.json", "--gpus", "4", "--global-batch", "256", "--planner", "dapple"], 0),
+]
 
-def main():
-    root, binary = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
-    schema = json.loads((root / "docs/plan.schema.json").read_text(encoding="utf-8"))
+
+def check(root, binary, name, runs):
+    schema = json.loads((root / f"docs/{name}.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
     failures = 0
-    for flags, status in RUNS:
+    for flags, status in runs:
         done = subprocess.run([binary, "plan", *flags, "--format", "json"], cwd=root, stdout=subprocess.PIPE, check=False)
         if done.returncode != status:
             sys.exit(f"debubble plan {' '.join(flags)}: exit code {done.returncode}, not {status}")
         for error in validator.iter_errors(json.loads(done.stdout)):
             failures += 1
             print(f"{flags}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+    return failures
+
+
+def main():
+    root, binary = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
+    failures = check(root, binary, "plan", RUNS) + check(root, binary, "plan-planners", ASKED)
     sys.exit(1 if failures else 0)
 
 

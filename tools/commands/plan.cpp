@@ -6,9 +6,11 @@
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "studies/plan/asked_planners.hpp"
 #include "studies/plan/plan.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/plan/asked_planners_view.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
 
@@ -28,6 +30,7 @@ class PlanCommand : public Command {
                     .help = "runs to print",
                     .default_text = std::string_view("5"),
                     .target = &top_});
+    add_rows(rows, flag_rows(planners_));
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kSeveralSchedules));
     add_rows(rows, flag_rows(output_, kPlanFormats));
     return rows;
@@ -38,6 +41,7 @@ class PlanCommand : public Command {
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
     }
+    if (asks_planners(planners_)) return run_planners(invocation);
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     const Plan plan = make_plan(scenario_, flags_, progress);
@@ -59,7 +63,28 @@ class PlanCommand : public Command {
   }
 
  private:
+  // Where nothing fits, the plan says so.
+  int run_planners(const Invocation& invocation) {
+    check_planner_names(planners_);
+    Output output(output_, kPlanFormats);
+    StderrProgress progress;
+    const PlannerAnswers answers = ask_planners(scenario_, flags_, planners_, progress);
+    const ToolFacts tool{std::string(kVersion), invocation.command_line};
+    const bool planned = !answers.rows.empty();
+    if (output.format() == Format::kJson) {
+      output.write(planned ? planner_answers_json(answers, tool) : plan_json(*answers.plan, 0, tool));
+    } else if (output.format() == Format::kCsv) {
+      output.write(planner_answers_csv(answers));
+    } else {
+      output.write(planned ? planner_answers_text(answers, output.style())
+                           : plan_view(*answers.plan, 0, output.style()));
+    }
+    output.commit();
+    return planned ? kExitOk : kExitFinding;
+  }
+
   PlanFlags flags_;
+  PlannerFlags planners_;
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::optional<int> top_;

@@ -1,0 +1,151 @@
+#include "studies/planners/debubble.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
+#include "studies/planners/params.hpp"
+#include "studies/planners/placement.hpp"
+#include "studies/planners/stages.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct OwnPlan {
+  std::vector<PlannerStage> stages;
+  DecisionWorth worth;
+};
+
+// Stages of so many devices each, consecutive ones.
+std::vector<PlannerStage> grouped(const std::vector<int>& cuts, int layers, int replicas) {
+  std::vector<PlannerStage> stages = stages_of_cuts(cuts, layers);
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    stages[s].replicas = replicas;
+    stages[s].devices.resize(to_index(replicas));
+    std::iota(stages[s].devices.begin(), stages[s].devices.end(), static_cast<int>(s) * replicas);
+  }
+  return stages;
+}
+
+class ReplicatedSearch {
+ public:
+  explicit ReplicatedSearch(const PlannerJob& job) : job_(job), sums_(job), worths_(job) {}
+
+  // The best of them that fits, if any.
+  std::optional<OwnPlan> run(int replicas, int count) {
+    const LeastLargest cuts = least_largest(0, job_.layer_count(), count, [&](int stage, int begin, int end) {
+      double slowest = 0;
+      for (int device = stage * replicas; device < (stage + 1) * replicas; ++device) {
+        slowest = std::max(slowest, stage_time(job_, sums_, begin, end, at(job_.devices, device)));
+      }
+      return slowest;
+    });
+    OwnPlan best{grouped(cuts.cuts, job_.layer_count(), replicas), {}};
+    best.worth = worth_of(best.stages);
+    while (improve(best)) {
+    }
+    if (!best.worth.fits) return std::nullopt;
+    return best;
+  }
+
+ private:
+  [[nodiscard]] DecisionWorth worth_of(const std::vector<PlannerStage>& stages) {
+    PlannerDecision decision;
+    decision.stages = stages;
+    return worths_.of(decision);
+  }
+
+  // One cut moved by one layer.
+  bool improve(OwnPlan& best) {
+    for (std::size_t s = 0; s + 1 < best.stages.size(); ++s) {
+      for (const int by : {1, -1}) {
+        OwnPlan other = best;
+        other.stages[s].end += by;
+        other.stages[s + 1].begin += by;
+        if (other.stages[s].begin >= other.stages[s].end || other.stages[s + 1].begin >= other.stages[s + 1].end)
+          continue;
+        other.worth = worth_of(other.stages);
+        const auto order = [](const DecisionWorth& one) {
+          return std::pair(!one.fits, one.fits ? one.step : one.peak_memory);
+        };
+        if (order(other.worth) >= order(best.worth)) continue;
+        best = std::move(other);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const PlannerJob& job_;
+  PlannerSums sums_;
+  DecisionWorths worths_;
+};
+
+PlannerDecision decide_debubble(const PlannerJob& job, const PlannerRequest& request) {
+  const bool counted = request.params.contains("stages");
+  const int stages = counted ? planner_count(request, "stages", job.device_count(), 1, job.device_count()) : 0;
+  const bool replicas = planner_switch(request, "replicas", true);
+  PlacementOptions options;
+  options.given_order = planner_switch(request, "given-order", false);
+  if (stages > 0) require_planner_layers("debubble", job, stages);
+  if (!job.cuts_before.empty()) {
+    not_for_planner("debubble", "it cuts chains of layers, and the job is of states of a graph", "give it a chain");
+  }
+  std::optional<OwnPlan> best;
+  bool exact = false;
+  std::optional<InputError> refusal;
+  try {
+    DevicePlacement placed = place_stages(job, stages, options);
+    exact = placed.exact;
+    best = OwnPlan{std::move(placed.stages), placed.worth};
+  } catch (const InputError& error) {
+    refusal = error;
+  }
+  for (int each = 2; replicas && each <= job.device_count(); ++each) {
+    if (job.device_count() % each != 0 || job.device_count() / each > job.layer_count()) continue;
+    if (stages > 0 && job.device_count() / each != stages) continue;
+    std::optional<OwnPlan> found = ReplicatedSearch(job).run(each, job.device_count() / each);
+    if (found && (!best || found->worth.step < best->worth.step)) best = std::move(found);
+  }
+  if (!best) throw InputError(*refusal);
+  PlannerDecision decision;
+  decision.stages = best->stages;
+  decision.predicted = static_cast<double>(best->worth.step);
+  decision.unit = "ns per step";
+  decision.choices = {{"proof", exact ? "no order and no cut with one device per stage is shorter"
+                                      : "none: too many orders and cuts to try them all"}};
+  return decision;
+}
+
+}  // namespace
+
+const PlannerEntry& debubble_planner() {
+  static const PlannerEntry entry{
+      .name = "debubble",
+      .summary = "order of devices, cuts and replicas for the shortest simulated step",
+      .objective = "shortest step of 1F1B with a flush, as simulated",
+      .cost_model = "the simulation that every decision is judged by: transfers, exchanges of weights and memory in it",
+      .assumes =
+          "every replica takes its share of each microbatch; as many replicas on every stage; with replicas the "
+          "devices "
+          "keep their order",
+      .published = "none: it is ours. `debubble plan` searches more: tensor ranks, ZeRO, schedules, recomputation",
+      .faults = "",
+      .certainty = PlannerCertainty::kVerified,
+      .certainty_note =
+          "with one device per stage it equals brute force over all orders and cuts on small random jobs, and is never "
+          "worse than the devices in the order given on large ones",
+      .params = {{"stages", "1..devices", "any", "how many stages"},
+                 {"given-order", "yes|no", "no", "takes the devices in the order of their ids"},
+                 {"replicas", "yes|no", "yes", "tries stages of several devices, too"}},
+      .advice = "Ask it for unequal devices or links, and to see what the others miss.",
+      .citation = "debubble, docs/planners.md",
+      .decide = decide_debubble};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,15 @@
+// debubble's own planner of stages: what the simulator itself says is shortest. It has no cost model beside the
+// simulation that all decisions are judged by, so that it predicts what comes out.
+//
+//  - one device per stage: the order of the devices, which of them stay idle, and the cuts
+//    (studies/planners/placement.hpp), exactly where that is few steps;
+//  - stages of r devices each, in the order given, for every r: cut for the least slowest stage, then by moving cuts.
+#pragma once
+
+#include "studies/planners/contract.hpp"
+
+namespace debubble {
+
+[[nodiscard]] const PlannerEntry& debubble_planner();
+
+}  // namespace debubble

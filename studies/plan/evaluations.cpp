@@ -1,8 +1,10 @@
 #include "studies/plan/evaluations.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "schedules/catalog.hpp"
 #include "studies/parallel.hpp"
 
 namespace debubble {
@@ -73,13 +75,50 @@ void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& 
   for (const auto& [key, choice] : fresh) work.emplace_back(&choice, &patterns_[key]);
   for_each_index(work.size(), threads_for(work.size(), threads),
                  [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); });
+  for (const auto& [choice, pattern] : work) {
+    std::vector<const Pattern*>& firsts = firsts_[pattern->shape.stages];
+    const auto same = std::find_if(firsts.begin(), firsts.end(),
+                                   [&](const Pattern* first) { return same_shape(*first, *pattern); });
+    shapes_[pattern] = same == firsts.end() ? firsts.emplace_back(pattern) : *same;
+  }
+}
+
+PlanEvaluations::StepKey PlanEvaluations::step_key(const VariantId& id) const {
+  return {id.base, id.zero, shapes_.at(&patterns_.at(pattern_key(choice_of(id))))};
+}
+
+void PlanEvaluations::make_all_step_costs(const std::vector<VariantId>& ids, int threads) {
+  std::vector<std::pair<PlanChoice, StepCosts*>> fresh;
+  std::vector<const Schedule*> shapes;
+  for (const VariantId& id : ids) {
+    const StepKey key = step_key(id);
+    const auto [place, is_new] = steps_.try_emplace(key);
+    if (!is_new) continue;
+    fresh.emplace_back(choice_of(id), &place->second);
+    shapes.push_back(&std::get<2>(key)->shape);
+  }
+  for_each_index(fresh.size(), threads_for(fresh.size(), threads),
+                 [&](std::size_t k) { *fresh[k].second = make_step_costs(request_, fresh[k].first, *shapes[k]); });
 }
 
 void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads) {
-  std::vector<std::pair<PlanChoice, Evaluation*>> fresh;
-  for (const VariantId& id : ids) fresh.emplace_back(choice_of(id), find(id));
-  for_each_index(fresh.size(), threads_for(fresh.size(), threads),
-                 [&](std::size_t k) { refine(request_, fresh[k].first, *fresh[k].second); });
+  std::vector<VariantId> usual;
+  std::vector<std::pair<PlanChoice, Evaluation*>> planned;
+  for (const VariantId& id : ids) {
+    PlanChoice choice = choice_of(id);
+    if (find_schedule(choice.schedule)->uses_costs) {
+      planned.emplace_back(std::move(choice), find(id));
+    } else {
+      usual.push_back(id);
+    }
+  }
+  make_all_step_costs(usual, threads);
+  for (const VariantId& id : usual) {
+    const PlanChoice choice = choice_of(id);
+    refine(choice, patterns_.at(pattern_key(choice)), steps_.at(step_key(id)), *find(id));
+  }
+  for_each_index(planned.size(), threads_for(planned.size(), threads),
+                 [&](std::size_t k) { refine_planned(request_, planned[k].first, *planned[k].second); });
 }
 
 void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, int threads) {

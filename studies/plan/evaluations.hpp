@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "scenario/job/progress.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "studies/plan/space.hpp"
+#include "studies/plan/step_costs.hpp"
 
 namespace debubble {
 
@@ -46,13 +48,20 @@ class PlanEvaluations {
   void simulate_all(const std::vector<VariantId>& ids, int threads);
 
  private:
+  using StepKey = std::tuple<std::uint32_t, std::uint16_t, const Pattern*>;  // base, ZeRO stage, shape
+
   void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
+  void make_all_step_costs(const std::vector<VariantId>& ids, int threads);
+  [[nodiscard]] StepKey step_key(const VariantId& id) const;
 
   PlanRequest request_;
   PlanSpace space_;
   std::vector<BaseEvaluation> bases_;
   std::map<VariantId, Evaluation> evaluations_;
   std::map<PatternKey, Pattern> patterns_;
+  std::map<const Pattern*, const Pattern*> shapes_;  // of each pattern: the first with its shape
+  std::map<int, std::vector<const Pattern*>> firsts_;  // by stages
+  std::map<StepKey, StepCosts> steps_;
 };
 
 }  // namespace debubble

@@ -7,6 +7,7 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/over_mpi.hpp"
 
 namespace debubble {
 namespace {
@@ -19,10 +20,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 class PlanMaker {
  public:
-  PlanMaker(PlanJob asked, Progress& progress) : progress_(progress) { plan_.asked = std::move(asked); }
+  PlanMaker(PlanJob asked, Progress& progress, PlanRanks* ranks) : progress_(progress), ranks_(ranks) {
+    plan_.asked = std::move(asked);
+  }
 
   Plan run() {
-    PlanSearch search(asked().request, plan_space(asked().request));
+    PlanSearch search(asked().request, plan_space(asked().request), ranks_);
     plan_.restrictions = search.space().restrictions;
     if (asked().request.job.cluster.topology == ClusterFlags{}.topology) {
       plan_.restrictions.emplace_back(
@@ -33,6 +36,7 @@ class PlanMaker {
     begin_ = std::chrono::steady_clock::now();
     if (in_time && asked().request.runs_in.empty()) search_frameworks(search);
     plan_.search = search.run(asked().options, progress_);
+    if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
     if (plan_.search.runs.empty()) {
       if (!plan_.search.interrupted) find_enough_gpus();
       return std::move(plan_);
@@ -107,14 +111,15 @@ class PlanMaker {
   }
 
   Progress& progress_;
+  PlanRanks* ranks_;                             // or null
   std::chrono::steady_clock::time_point begin_;  // of the search
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress) {
-  return PlanMaker(read_plan(job, flags), progress).run();
+Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress, PlanRanks* ranks) {
+  return PlanMaker(read_plan(job, flags), progress, ranks).run();
 }
 
 std::optional<double> cost_of(const Plan& plan, const PlannedRun& run) {

@@ -114,6 +114,19 @@ bool print_sweep_promises(const Collector& results) {
          kept;
 }
 
+// Plans: the space of Llama-3-70B on 64 GPUs, proven, in 5 s on 2 cores; what a candidate costs beyond its simulation;
+// and what two threads spend together on what one does alone.
+bool print_plan_promises(const Collector& results) {
+  constexpr double kCoreSeconds = 2 * 5;
+  bool kept =
+      promise("plan of llama3-70b on 64 GPUs, CPU time", results.seconds("command_plan/64/1024"), kCoreSeconds, " s");
+  kept &= promise("candidate of a plan / its bare simulation",
+                  ratio(results.seconds("plan_candidate/"), results.seconds("plan_bare/")), 3, "");
+  return promise("plan, CPU time of 2 threads over 1",
+                 ratio(results.seconds("plan_threads/2"), results.seconds("plan_threads/1")), 1 / 0.85, "") &&
+         kept;
+}
+
 bool print_promises(const Collector& results) {
   std::printf("\n");
   bool kept = true;
@@ -147,6 +160,7 @@ bool print_promises(const Collector& results) {
   kept &= print_schedule_promises(results);
   kept &= print_cluster_promises(results);
   kept &= print_sweep_promises(results);
+  kept &= print_plan_promises(results);
   return kept;
 }
 

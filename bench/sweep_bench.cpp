@@ -3,11 +3,7 @@
 //
 // Names matter: bench/main.cpp computes the promised ratios from them.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/child.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/job.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -63,14 +60,6 @@ void sweep_bare_modelled(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(job, progress));
 }
 
-double own_cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  constexpr double kMicroseconds = 1e-6;
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds;
-}
-
 // A board that counts how long workers wait for blocks.
 class WatchedBoard final : public BlockSource {
  public:
@@ -100,53 +89,21 @@ void sweep_threads(benchmark::State& state) {
   const SweepForm form;
   const auto threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
-    const double before = own_cpu_seconds();
+    const double before = cpu_seconds(RUSAGE_SELF);
     BlockBoard board(0, space.rows(), 64, 16);
     WatchedBoard watched(board);
     {
       const SweepCrew crew(watched, space, form, threads);
       while (!board.finished()) benchmark::DoNotOptimize(board.next(std::chrono::milliseconds(100)));
     }
-    state.SetIterationTime(own_cpu_seconds() - before + watched.waited_seconds());
+    state.SetIterationTime(cpu_seconds(RUSAGE_SELF) - before + watched.waited_seconds());
   }
   state.counters["ops"] = static_cast<double>(space.rows());
 }
 
 // CPU time of the real command on all cores, start-up and all: 10,000 rows of 1F1B, p=8, m=32.
 void command_sweep(benchmark::State& state) {
-  const char* given = std::getenv("DEBUBBLE_BINARY");
-  std::vector<std::string> words{given != nullptr ? given : DEBUBBLE_BINARY,
-                                 "sweep",
-                                 "-p",
-                                 "8",
-                                 "-m",
-                                 "32",
-                                 "--comm",
-                                 "0.0001:1:+0.0001",
-                                 "--format",
-                                 "csv"};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t silent;
-  posix_spawn_file_actions_init(&silent);
-  posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  for (auto _ : state) {
-    pid_t child = 0;
-    int status = 1;
-    rusage usage{};
-    if (posix_spawn(&child, words.front().c_str(), &silent, nullptr, arguments.data(), environ) == 0) {
-      wait4(child, &status, 0, &usage);
-    }
-    if (status != 0) {
-      state.SkipWithError("the debubble binary did not run");
-      break;
-    }
-    constexpr double kMicroseconds = 1e-6;
-    state.SetIterationTime(static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                           static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds);
-  }
-  posix_spawn_file_actions_destroy(&silent);
+  time_command(state, {"sweep", "-p", "8", "-m", "32", "--comm", "0.0001:1:+0.0001", "--format", "csv"});
   state.counters["ops"] = 10'000;
 }
 

@@ -10,7 +10,8 @@
 namespace debubble {
 
 std::string speaker_prefix(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || (arguments.front() != "live" && arguments.front() != "sweep")) return "";
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  if (verb != "live" && verb != "sweep" && verb != "plan") return "";
   const std::optional<int> rank = live::mpi_rank_of_environment();
   if (!rank || *rank == 0) return "";
   std::this_thread::sleep_for(std::chrono::seconds(3));

@@ -6,7 +6,7 @@
 
 namespace debubble {
 
-// "rank 2: " in front of the complaints of a rank other than 0 of `debubble live` and `debubble sweep`, else "".
+// "rank 2: " in front of the complaints of a rank other than 0 of `debubble live`, `sweep` and `plan`, else "".
 //
 // All ranks see the same wrong flags, and one complaint is enough. So such a rank waits first: when rank 0 fails too,
 // mpirun ends this process meanwhile, without a word. When it does not, the trouble is this rank's own (a file that

@@ -64,12 +64,15 @@ struct CollectivePlan {
   std::string text;  // "all-reduce of 1.5 GiB, ring over 128"
 };
 
+class KnownDrafts;  // cost_models/collectives/known_drafts.hpp
+
 // `groups` run the same collective side by side (the data-parallel groups of all tensor ranks), each over its own
 // devices of the graph; `bytes` is every rank's full buffer (all-gather, reduce-scatter: the gathered size).
 // A group of one rank takes no time. Throws InputError where an algorithm does not fit the group, saying which would.
+// `known`, where it is not null, are drafts on this very graph.
 [[nodiscard]] CollectivePlan plan_collective(const LinkGraph& graph,
                                              const std::vector<std::vector<std::int32_t>>& groups, CollectiveKind kind,
-                                             Bytes bytes, const CollectiveModel& model);
+                                             Bytes bytes, const CollectiveModel& model, KnownDrafts* known = nullptr);
 
 // The same where each of `ranks` has a port of its own to a crossbar, of that bandwidth (0: unlimited) one way and that
 // latency per message. As all ports are alike, rings and trees are not drawn link by link, so that a million ranks take

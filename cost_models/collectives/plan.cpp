@@ -10,6 +10,7 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/collective.hpp"
+#include "cost_models/collectives/known_drafts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
@@ -56,7 +57,6 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
     Flow flow;
     flow.bytes = bytes;
     flow.path.links = draft.links;
-    collectives::merge(flow.path.links);
     for (LinkShare& share : flow.path.links) share.weight *= draft.scale / (protocol.efficiency * model.scale);
     flow.path.latency = latency_of(draft.messages, protocol, model.step_includes_links);
     // The base latency is paid once per collective: it is that of the kernel's launch.
@@ -112,9 +112,12 @@ std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& draf
 }
 
 std::optional<CollectivePlan> fastest(Routes& routes, const Groups& groups, CollectiveKind kind, Bytes bytes,
-                                      const CollectiveModel& model, CollectiveAlgorithm algorithm) {
-  return fastest(routes.graph(), collectives::draft(algorithm, routes, groups, kind, model), groups.front().size(),
-                 kind, bytes, model, algorithm);
+                                      const CollectiveModel& model, CollectiveAlgorithm algorithm, KnownDrafts* known) {
+  const auto make = [&] { return collectives::draft(algorithm, routes, groups, kind, model); };
+  const std::size_t ranks = groups.front().size();
+  if (known == nullptr) return fastest(routes.graph(), make(), ranks, kind, bytes, model, algorithm);
+  const KnownDrafts::Drafts drafts = known->get(algorithm, groups, kind, model, make);
+  return fastest(routes.graph(), *drafts, ranks, kind, bytes, model, algorithm);
 }
 
 [[noreturn]] void refuse_algorithm(Routes& routes, const Groups& groups, std::size_t ranks, CollectiveKind kind,
@@ -161,9 +164,10 @@ const char* to_string(CollectiveAlgorithm algorithm) {
 }
 
 namespace collectives {
+namespace {
 
-Drafts draft(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups, CollectiveKind kind,
-             const CollectiveModel& model) {
+Drafts links_as_crossed(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups, CollectiveKind kind,
+                        const CollectiveModel& model) {
   switch (algorithm) {
     case CollectiveAlgorithm::kRing:
       return draft_ring(routes, groups, kind);
@@ -187,22 +191,31 @@ Drafts draft(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups
   return {};
 }
 
+}  // namespace
+
+Drafts draft(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups, CollectiveKind kind,
+             const CollectiveModel& model) {
+  Drafts drafts = links_as_crossed(algorithm, routes, groups, kind, model);
+  for (PhaseDraft& phase : drafts) merge(phase.links);
+  return drafts;
+}
+
 }  // namespace collectives
 
 CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups,
-                               CollectiveKind kind, Bytes bytes, const CollectiveModel& model) {
+                               CollectiveKind kind, Bytes bytes, const CollectiveModel& model, KnownDrafts* known) {
   const Groups busy = working(groups);
   if (busy.empty() || bytes == 0) return nothing_to_do(kind, model.algorithm);
   Routes routes(graph);
   if (model.algorithm != CollectiveAlgorithm::kAuto) {
-    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, model.algorithm);
+    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, model.algorithm, known);
     if (!plan) refuse_algorithm(routes, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
     if (!has_protocol(model, kind, kAllAlgorithms[k])) continue;
-    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, kAllAlgorithms[k]);
+    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, kAllAlgorithms[k], known);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }
   return std::move(best.value());

@@ -97,7 +97,7 @@ CollectivePlan StepPlanner::plan(const RankGroups& groups, CollectiveKind kind, 
                                  CollectiveAlgorithm algorithm) const {
   CollectiveModel how = model(groups, kind);
   how.algorithm = algorithm;
-  if (network_ != nullptr) return plan_collective(network_->graph, groups, kind, bytes, how);
+  if (network_ != nullptr) return plan_collective(network_->graph, groups, kind, bytes, how, request_->drafts);
   return plan_on_ports(groups.front().size(), request_->topology->bandwidth(), request_->topology->latency(), kind,
                        bytes, how);
 }

@@ -84,7 +84,8 @@ struct StepRequest {
   const Topology* topology = nullptr;  // ideal: ranks with a port each, of its bandwidth, and its latency per message
   // Of what the topology does not say by its name; nothing: collectives have no latency but that of their links.
   std::optional<LinkGeneration> generation;
-  Bytes tied_embedding = 0;  // gradient bytes on a rank, held by first and last stage; 0: not tied
+  KnownDrafts* drafts = nullptr;  // on the topology's graph; null: none are kept
+  Bytes tied_embedding = 0;       // gradient bytes on a rank, held by first and last stage; 0: not tied
   StepOptions options;
 };
 

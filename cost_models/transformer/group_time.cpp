@@ -50,11 +50,11 @@ LinkGraph own_switch(int ranks, const Hardware& hardware) {
 }
 
 OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups, const LayerOp& op,
-               Bytes bytes, const ModelRequest& request) {
+               Bytes bytes, const ModelRequest& request, KnownDrafts* drafts) {
   const CollectiveModel model = request.generation
                                     ? nccl_model(*request.generation, domains_reached(graph, groups), op.collective)
                                     : request.collectives;
-  return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
+  return {plan_collective(graph, groups, op.collective, bytes, model, drafts).duration, model.slow_down};
 }
 
 // Writes links down so that equal ones read the same, whatever numbers their links have in the graph.
@@ -128,11 +128,12 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
   OpTime time;
   if (request.graph != nullptr && request.layout != nullptr) {
-    time = time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request);
+    time = time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
+                   request.drafts);
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);
-    time = time_on(own_switch(ranks, request.kernels.hardware), {all}, op, bytes, request);
+    time = time_on(own_switch(ranks, request.kernels.hardware), {all}, op, bytes, request, nullptr);
   }
   time.alone = std::llround(static_cast<double>(time.alone) / request.kernels.efficiency.network_scale);
   return time;

@@ -77,6 +77,11 @@ void check_ideal_flags(const Scenario& scenario) {
 
 }  // namespace
 
+void check_job_fits(const Scenario& scenario, int devices) {
+  check_ideal_flags(scenario);
+  check_ranks_fit(scenario.cluster, devices);
+}
+
 void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   constexpr std::int64_t kMostRanks = 1 << 30;  // ranks are counted in 32 bits
   if (std::int64_t{devices_in_pipeline} > kMostRanks / cluster.sizes.ranks()) {
@@ -127,10 +132,9 @@ std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int dev
 Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
   Assumed<Topology> made;
   const ClusterScenario& cluster = scenario.cluster;
-  check_ideal_flags(scenario);
+  check_job_fits(scenario, devices);
   auto network = std::make_shared<Network>();
   network->layout = cluster.layout(devices);
-  check_ranks_fit(cluster, devices);
   network->graph = *cluster.graph;
   network->model = cluster.model;
   network->message_latency = cluster.message_latency;

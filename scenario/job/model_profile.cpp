@@ -136,7 +136,7 @@ void set_modelled_profile(Scenario& scenario) {
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;
   check_setup(model_request(scenario, layout).setup);
-  if (scenario.cluster.graph != nullptr) (void)cluster_topology(scenario, devices);  // whether the job fits
+  if (scenario.cluster.graph != nullptr) check_job_fits(scenario, devices);
   if (scenario.transformer.scatter_gather) check_scatter(layout.sizes);
   const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
   scenario.transformer.placed = placed;
@@ -152,6 +152,7 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   ModelRequest request = model_request(scenario, layout);
   request.graph = &graph;
   request.layout = &layout;
+  if (&graph == scenario.cluster.graph.get()) request.drafts = scenario.cluster.drafts.get();
   PlacedLayers placed;
   std::map<std::vector<std::int64_t>, std::size_t> known;
   for (request.place = 0; request.place < devices; ++request.place) {

@@ -61,10 +61,19 @@ Parallelism read_group_sizes(const ClusterFlags& flags) {
 void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
   cluster.topology = flags.topology;
   if (flags.topology == "ideal") return;
-  DescribedTopology topology =
-      is_topology_file(flags.topology) ? read_topology_file(flags.topology) : describe_topology(flags.topology);
-  cluster.graph = std::make_shared<const LinkGraph>(std::move(topology.graph));
-  cluster.rates = std::move(topology.assumptions);
+  const auto describe = [&] {
+    DescribedTopology topology =
+        is_topology_file(flags.topology) ? read_topology_file(flags.topology) : describe_topology(flags.topology);
+    auto known = std::make_shared<KnownTopology>();
+    known->graph = std::move(topology.graph);
+    known->rates = std::move(topology.assumptions);
+    return known;
+  };
+  const bool kept = flags.known != nullptr;
+  const KnownTopologies::Known known = kept ? flags.known->get(flags.topology, describe) : describe();
+  cluster.graph = std::shared_ptr<const LinkGraph>(known, &known->graph);
+  if (kept) cluster.drafts = std::shared_ptr<KnownDrafts>(known, &known->drafts);
+  cluster.rates = known->rates;
 }
 
 }  // namespace

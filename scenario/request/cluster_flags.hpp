@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenario/request/flag.hpp"
+#include "scenario/request/known_topologies.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/flow.hpp"
 #include "sim/core/link_graph.hpp"
@@ -17,6 +18,8 @@ namespace debubble {
 
 // As typed.
 struct ClusterFlags {
+  // Shared by the scenarios of one study; null: each describes its own.
+  std::shared_ptr<KnownTopologies> known;
   std::string topology = "ideal";
   std::string network;
   std::optional<int> tensor;
@@ -37,6 +40,7 @@ struct ClusterFlags {
 struct ClusterScenario {
   std::string topology = "ideal";          // as typed
   std::shared_ptr<const LinkGraph> graph;  // null: ideal
+  std::shared_ptr<KnownDrafts> drafts;     // on the graph; null: none are kept
   std::vector<Assumption> rates;           // of the graph's links, with who says so
   Parallelism sizes;                       // without the pipeline, whose length the schedule says
   std::vector<Dimension> order = RankLayout{}.order;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "sim/core/at.hpp"
@@ -38,31 +37,8 @@ Nanoseconds shortest(const std::vector<Nanoseconds>& paths, const std::vector<He
   return least;
 }
 
-// The longest chain of the step's tasks that begins when a stage (of a replica) has ended.
-using Chains = std::map<std::pair<std::int32_t, std::int32_t>, Nanoseconds>;
-
-Chains chains_of(const StepWork& step) {
-  std::vector<Nanoseconds> chain(step.tasks.size(), 0);
-  std::vector<std::vector<std::size_t>> next(step.tasks.size());
-  for (std::size_t k = 0; k < step.tasks.size(); ++k) {
-    for (const std::int32_t before : step.tasks[k].after) at(next, before).push_back(k);
-  }
-  Chains result;
-  for (std::size_t k = step.tasks.size(); k-- > 0;) {  // each task is after those it is after
-    const StepTask& task = step.tasks[k];
-    Nanoseconds rest = 0;
-    for (const std::size_t later : next[k]) rest = std::max(rest, chain[later]);
-    chain[k] = rest + task.duration;
-    for (const StageName& name : task.after_stages) {
-      Nanoseconds& longest = result[{name.replica, name.stage}];
-      longest = std::max(longest, chain[k]);
-    }
-  }
-  return result;
-}
-
 // Whichever of its stages a device ends with, so much follows at least.
-Nanoseconds shortest_chain(const Chains& chains, const std::vector<HeldStage>& held) {
+Nanoseconds shortest_chain(const StepChains& chains, const std::vector<HeldStage>& held) {
   if (held.empty() || chains.empty()) return 0;
   Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
   for (const HeldStage& one : held) {
@@ -149,9 +125,32 @@ Bytes held_bytes(const OrderSummary& order, const StageCosts& costs, const HeldM
 
 }  // namespace
 
+StepChains chains_of(const StepWork& step) {
+  std::vector<Nanoseconds> chain(step.tasks.size(), 0);
+  std::vector<std::vector<std::size_t>> next(step.tasks.size());
+  for (std::size_t k = 0; k < step.tasks.size(); ++k) {
+    for (const std::int32_t before : step.tasks[k].after) at(next, before).push_back(k);
+  }
+  StepChains result;
+  for (std::size_t k = step.tasks.size(); k-- > 0;) {  // each task is after those it is after
+    const StepTask& task = step.tasks[k];
+    Nanoseconds rest = 0;
+    for (const std::size_t later : next[k]) rest = std::max(rest, chain[later]);
+    chain[k] = rest + task.duration;
+    for (const StageName& name : task.after_stages) {
+      Nanoseconds& longest = result[{name.replica, name.stage}];
+      longest = std::max(longest, chain[k]);
+    }
+  }
+  return result;
+}
+
 Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepWork& step, int microbatches) {
+  return step_bound(order, costs, chains_of(step), microbatches);
+}
+
+Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepChains& chains, int microbatches) {
   const Paths paths = paths_of(order, costs);
-  const Chains chains = chains_of(step);
   Nanoseconds bound = 0;
   for (const DeviceSummary& device : order.by_device) {
     const Nanoseconds end = std::max(shortest(paths.drain, device.stages), shortest_chain(chains, device.stages));

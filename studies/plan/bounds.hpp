@@ -2,6 +2,9 @@
 // ever exceeds what the engine finds (tests/plan/bounds_test.cpp), so what they exclude is excluded for good.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "sim/core/stage_costs.hpp"
@@ -18,6 +21,12 @@ namespace debubble {
 //                               or the collectives and the optimizer after it, whichever is longer
 // Transfers, waits and contention are left out.
 [[nodiscard]] Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepWork& step,
+                                     int microbatches);
+
+// By replica and stage: the longest chain of the step's tasks that begins when that has ended.
+using StepChains = std::map<std::pair<std::int32_t, std::int32_t>, Nanoseconds>;
+[[nodiscard]] StepChains chains_of(const StepWork& step);
+[[nodiscard]] Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepChains& chains,
                                      int microbatches);
 
 // By device: weights, gradients, optimizer, buffers, and the most that the order holds at once, with the workspace of

@@ -12,28 +12,21 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "studies/plan/bounds.hpp"
+#include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 namespace {
 
-void refuse(Evaluation& one, const InputError& error) {
-  one.kind = Evaluation::Kind::kIllegal;
-  const Diagnostic& first = error.diagnostics().front();
-  one.code = first.code;
-  one.message = first.message;
-}
-
 // A pattern of the order with few microbatches: of so many a row holds as much at once as of more, or less.
 int pattern_size(const PlanChoice& choice) { return std::min(choice.microbatches, 2 * choice.pipeline); }
 
 // Costs with or without what a training step adds; `order` is a pattern of the choice's.
-void bound_by(const OrderSummary& order, const Job& job, const PlanChoice& choice, Evaluation& one) {
-  one.bound = std::max(one.bound, step_bound(order, job.costs, job.step, choice.microbatches));
-  const std::vector<Bytes> memory = memory_bound(order, job.costs);
+void bound_by(const OrderSummary& order, const StepCosts& step, const PlanChoice& choice, Evaluation& one) {
+  one.bound = std::max(one.bound, step_bound(order, step.costs, step.chains, choice.microbatches));
+  const std::vector<Bytes> memory = memory_bound(order, step.costs);
   for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
-  one.missing = missing_memory(memory, job.memory.capacities);
+  one.missing = missing_memory(memory, step.capacities);
   if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
 }
 
@@ -91,19 +84,36 @@ int engines_of(const PlanRequest& request) {
 
 }  // namespace
 
+void refuse(Evaluation& one, const InputError& error) {
+  one.kind = Evaluation::Kind::kIllegal;
+  const Diagnostic& first = error.diagnostics().front();
+  one.code = first.code;
+  one.message = first.message;
+}
+
 bool was_simulated(const Evaluation& one) {
   return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory ||
          one.kind == Evaluation::Kind::kDeadlock;
 }
 
-void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
+void refine(const PlanChoice& choice, const Pattern& pattern, const StepCosts& step, Evaluation& one) {
+  if (step.refusal.kind == Evaluation::Kind::kIllegal) {
+    one = step.refusal;
+    return;
+  }
+  one.kind = Evaluation::Kind::kRefined;
+  bound_by(*pattern.order, step, choice, one);
+}
+
+void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
   try {
     Scenario pattern = check_scenario(flags_of(choice, request.job));
     pattern.microbatches = pattern_size(choice);
     NoProgress nobody;
     one.kind = Evaluation::Kind::kRefined;
-    const Job job = prepare(pattern, choice.schedule, nobody);
-    bound_by(summarise_pattern(job.schedule, *find_schedule(choice.schedule)), job, choice, one);
+    Job job = prepare(pattern, choice.schedule, nobody);
+    const OrderSummary order = summarise_pattern(job.schedule, *find_schedule(choice.schedule));
+    bound_by(order, {std::move(job.costs), chains_of(job.step), std::move(job.memory.capacities), {}}, choice, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }
@@ -142,8 +152,8 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
   try {
     const Scenario scenario = check_scenario(flags_of(choices.front(), request.job));
     const Bytes missing = missing_for_states(scenario, choices.front().pipeline);
-    Job job;
-    job.memory = make_memory_limits(scenario, choices.front().pipeline).value;
+    StepCosts bare;
+    bare.capacities = make_memory_limits(scenario, choices.front().pipeline).value.capacities;
     std::vector<std::pair<const Schedule*, StageCosts>> known;  // by placement
     for (std::size_t k = 0; k < all.size(); ++k) {
       const Pattern& pattern = patterns.at(pattern_key(choices[k]));
@@ -156,10 +166,10 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
         const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
           return pattern.plain && one.first->placement == pattern.shape.placement;
         });
-        job.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
-        if (same == known.end()) shard_measured_states(scenario, job.costs);
-        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, job.costs);
-        bound_by(*pattern.order, job, choices[k], all[k]);
+        bare.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
+        if (same == known.end()) shard_measured_states(scenario, bare.costs);
+        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, bare.costs);
+        bound_by(*pattern.order, bare, choices[k], all[k]);
       }
     }
   } catch (const InputError& error) {

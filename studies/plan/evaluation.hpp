@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/core/error.hpp"
 #include "sim/core/schedule.hpp"
 #include "studies/plan/order_summary.hpp"
 #include "studies/plan/space.hpp"
@@ -42,6 +43,9 @@ struct Evaluation {
 
 [[nodiscard]] bool was_simulated(const Evaluation& one);
 
+// The first of what is wrong.
+void refuse(Evaluation& one, const InputError& error);
+
 // An order with few microbatches, or why there is none.
 struct Pattern {
   std::optional<OrderSummary> order;
@@ -58,8 +62,12 @@ using PatternKey = std::tuple<std::string, int, int, int>;  // name, devices, ch
 [[nodiscard]] std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                               const std::map<PatternKey, Pattern>& patterns);
 
-// Bounds with the training step, whose collectives take longest to plan.
-void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
+struct StepCosts;  // studies/plan/step_costs.hpp
+
+// Bounds with the training step.
+void refine(const PlanChoice& choice, const Pattern& pattern, const StepCosts& step, Evaluation& one);
+// Of an order that is planned by its costs, which takes longer.
+void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
 
 // By the engine.
 void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);

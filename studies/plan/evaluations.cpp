@@ -1,31 +1,39 @@
 #include "studies/plan/evaluations.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "schedules/catalog.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/evaluation_codec.hpp"
+#include "studies/plan/over_mpi.hpp"
 
 namespace debubble {
 
-PlanEvaluations::PlanEvaluations(PlanRequest request, PlanSpace space)
-    : request_(std::move(request)), space_(std::move(space)) {}
+namespace {
+
+void ask_for(PlanTask task, live::MessageWriter& message) { message.number(static_cast<std::int64_t>(task)); }
+
+}  // namespace
+
+PlanEvaluations::PlanEvaluations(PlanRequest request, PlanSpace space, PlanRanks* ranks)
+    : request_(std::move(request)), space_(std::move(space)), ranks_(ranks) {}
 
 void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
   if (!bases_.empty()) return;
   progress.phase("modelling " + std::to_string(space_.bases.size()) + " ways to split the job");
   bases_.resize(space_.bases.size());
-  for_each_index(bases_.size(), threads_for(bases_.size(), threads), [&](std::size_t k) {
+  PlanWork work;
+  work.here = [&](std::size_t k) {
     bases_[k] = evaluate_base(request_, space_.bases[k], space_.zeros_of(space_.bases[k]).back());
-  });
-}
-
-PlanChoice PlanEvaluations::choice_of(const VariantId& id) const {
-  PlanChoice choice = space_.bases[id.base];
-  const PlanVariant& variant = space_.variants_of(choice)[id.variant];
-  choice.schedule = variant.schedule;
-  choice.chunks = variant.chunks;
-  choice.zero = id.zero;
-  return choice;
+  };
+  work.ask = [&](std::size_t k, live::MessageWriter& task) {
+    ask_for(PlanTask::kBase, task);
+    task.number(static_cast<std::int64_t>(k));
+  };
+  work.take = [&](std::size_t k, live::MessageReader& done) { bases_[k] = read_base_evaluation(done); };
+  do_pieces(ranks_, bases_.size(), threads, work);
 }
 
 Evaluation* PlanEvaluations::find(const VariantId& id) {
@@ -55,8 +63,17 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
   }
   make_patterns(choices, threads);
   std::vector<std::vector<Evaluation>> found(groups.size());
-  for_each_index(groups.size(), threads_for(groups.size(), threads),
-                 [&](std::size_t k) { found[k] = bounded(request_, choices[k], patterns_); });
+  PlanWork work;
+  work.here = [&](std::size_t k) { found[k] = bounded(request_, choices[k], patterns_); };
+  work.ask = [&](std::size_t k, live::MessageWriter& task) {
+    ask_for(PlanTask::kBounds, task);
+    task.number(static_cast<std::int64_t>(groups[k].size()));
+    for (const VariantId& id : groups[k]) write(task, id);
+  };
+  work.take = [&](std::size_t k, live::MessageReader& done) {
+    for (std::size_t i = 0; i < groups[k].size(); ++i) found[k].push_back(read_evaluation(done));
+  };
+  do_pieces(ranks_, groups.size(), threads, work);
   for (std::size_t k = 0; k < groups.size(); ++k) {
     for (std::size_t i = 0; i < groups[k].size(); ++i) evaluations_[groups[k][i]] = std::move(found[k][i]);
   }
@@ -73,23 +90,78 @@ void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& 
   for (const auto& [key, choice] : fresh) work.emplace_back(&choice, &patterns_[key]);
   for_each_index(work.size(), threads_for(work.size(), threads),
                  [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); });
+  for (const auto& [choice, pattern] : work) {
+    std::vector<const Pattern*>& firsts = firsts_[pattern->shape.stages];
+    const auto same =
+        std::find_if(firsts.begin(), firsts.end(), [&](const Pattern* first) { return same_shape(*first, *pattern); });
+    shapes_[pattern] = same == firsts.end() ? firsts.emplace_back(pattern) : *same;
+  }
+}
+
+PlanEvaluations::StepKey PlanEvaluations::step_key(const VariantId& id) const {
+  return {id.base, id.zero, shapes_.at(&patterns_.at(pattern_key(choice_of(id))))};
+}
+
+void PlanEvaluations::make_all_step_costs(const std::vector<VariantId>& ids, int threads) {
+  std::vector<std::pair<VariantId, StepCosts*>> fresh;
+  std::vector<const Schedule*> shapes;
+  for (const VariantId& id : ids) {
+    const StepKey key = step_key(id);
+    const auto [place, is_new] = steps_.try_emplace(key);
+    if (!is_new) continue;
+    fresh.emplace_back(id, &place->second);
+    shapes.push_back(&std::get<2>(key)->shape);
+  }
+  PlanWork work;
+  work.here = [&](std::size_t k) {
+    *fresh[k].second = make_step_costs(request_, choice_of(fresh[k].first), *shapes[k]);
+  };
+  work.ask = [&](std::size_t k, live::MessageWriter& task) {
+    ask_for(PlanTask::kStep, task);
+    write(task, fresh[k].first);
+  };
+  work.take = [&](std::size_t k, live::MessageReader& done) { *fresh[k].second = read_step_costs(done); };
+  do_pieces(ranks_, fresh.size(), threads, work);
 }
 
 void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads) {
-  std::vector<std::pair<PlanChoice, Evaluation*>> fresh;
-  for (const VariantId& id : ids) fresh.emplace_back(choice_of(id), find(id));
-  for_each_index(fresh.size(), threads_for(fresh.size(), threads),
-                 [&](std::size_t k) { refine(request_, fresh[k].first, *fresh[k].second); });
+  std::vector<VariantId> usual;
+  std::vector<std::pair<PlanChoice, Evaluation*>> planned;
+  for (const VariantId& id : ids) {
+    PlanChoice choice = choice_of(id);
+    if (find_schedule(choice.schedule)->uses_costs) {
+      planned.emplace_back(std::move(choice), find(id));
+    } else {
+      usual.push_back(id);
+    }
+  }
+  make_all_step_costs(usual, threads);
+  for (const VariantId& id : usual) {
+    const PlanChoice choice = choice_of(id);
+    refine(choice, patterns_.at(pattern_key(choice)), steps_.at(step_key(id)), *find(id));
+  }
+  for_each_index(planned.size(), threads_for(planned.size(), threads),
+                 [&](std::size_t k) { refine_planned(request_, planned[k].first, *planned[k].second); });
 }
 
 void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, int threads) {
-  std::vector<std::pair<PlanChoice, Evaluation*>> fresh;
+  std::vector<std::pair<VariantId, Evaluation*>> fresh;
   for (const VariantId& id : ids) {
     Evaluation* one = find(id);
-    if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(choice_of(id), one);
+    if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(id, one);
   }
-  for_each_index(fresh.size(), threads_for(fresh.size(), threads),
-                 [&](std::size_t k) { simulate_choice(request_, fresh[k].first, *fresh[k].second); });
+  PlanWork work;
+  work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second); };
+  work.ask = [&](std::size_t k, live::MessageWriter& task) {
+    ask_for(PlanTask::kSimulation, task);
+    write(task, fresh[k].first);
+    write(task, *fresh[k].second);
+  };
+  work.take = [&](std::size_t k, live::MessageReader& done) {
+    *fresh[k].second = read_evaluation(done);
+    fresh[k].second->run.choice = choice_of(fresh[k].first);
+  };
+  do_pieces(ranks_, fresh.size(), threads, work);
 }
 
 }  // namespace debubble

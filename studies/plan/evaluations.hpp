@@ -1,34 +1,29 @@
 // All evaluations of a plan's space, as far as they were asked for: computed in parallel, once.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "scenario/job/progress.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "studies/plan/space.hpp"
+#include "studies/plan/step_costs.hpp"
+#include "studies/plan/variant_id.hpp"
 
 namespace debubble {
 
-// A variant of a base: its place in the space.
-struct VariantId {
-  std::uint32_t base = 0;
-  std::uint16_t zero = 0;
-  std::uint16_t variant = 0;
-
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
-  friend auto operator<=>(const VariantId&, const VariantId&) = default;
-};
+class PlanRanks;  // studies/plan/over_mpi.hpp
 
 class PlanEvaluations {
  public:
-  PlanEvaluations(PlanRequest request, PlanSpace space);
+  // `ranks`: other processes that evaluate, too; or null.
+  PlanEvaluations(PlanRequest request, PlanSpace space, PlanRanks* ranks = nullptr);
 
   [[nodiscard]] const PlanSpace& space() const { return space_; }
-  [[nodiscard]] PlanChoice choice_of(const VariantId& id) const;
+  [[nodiscard]] PlanChoice choice_of(const VariantId& id) const { return debubble::choice_of(space_, id); }
 
   void evaluate_bases(int threads, Progress& progress);
   [[nodiscard]] const BaseEvaluation& base(std::size_t k) const { return bases_[k]; }
@@ -46,13 +41,21 @@ class PlanEvaluations {
   void simulate_all(const std::vector<VariantId>& ids, int threads);
 
  private:
+  using StepKey = std::tuple<std::uint32_t, std::uint16_t, const Pattern*>;  // base, ZeRO stage, shape
+
   void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
+  void make_all_step_costs(const std::vector<VariantId>& ids, int threads);
+  [[nodiscard]] StepKey step_key(const VariantId& id) const;
 
   PlanRequest request_;
   PlanSpace space_;
+  PlanRanks* ranks_;
   std::vector<BaseEvaluation> bases_;
   std::map<VariantId, Evaluation> evaluations_;
   std::map<PatternKey, Pattern> patterns_;
+  std::map<const Pattern*, const Pattern*> shapes_;    // of each pattern: the first with its shape
+  std::map<int, std::vector<const Pattern*>> firsts_;  // by stages
+  std::map<StepKey, StepCosts> steps_;
 };
 
 }  // namespace debubble

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenario/check_scenario.hpp"
+#include "studies/plan/over_mpi.hpp"
 
 namespace debubble {
 namespace {
@@ -18,10 +19,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 class PlanMaker {
  public:
-  PlanMaker(PlanJob asked, Progress& progress) : progress_(progress) { plan_.asked = std::move(asked); }
+  PlanMaker(PlanJob asked, Progress& progress, PlanRanks* ranks) : progress_(progress), ranks_(ranks) {
+    plan_.asked = std::move(asked);
+  }
 
   Plan run() {
-    PlanSearch search(asked().request, plan_space(asked().request));
+    PlanSearch search(asked().request, plan_space(asked().request), ranks_);
     plan_.restrictions = search.space().restrictions;
     if (asked().request.job.cluster.topology == ClusterFlags{}.topology) {
       plan_.restrictions.emplace_back(
@@ -34,11 +37,12 @@ class PlanMaker {
     // Before the search, which then has nothing left to simulate; with a budget, in the time that it leaves.
     if (in_time && asked().flags.front) plan_.front = search.front(asked().options, progress_);
     plan_.search = search.run(asked().options, progress_);
+    if (!in_time && asked().flags.front && !plan_.search.runs.empty()) add_front(search);
+    if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
     if (plan_.search.runs.empty()) {
       if (!plan_.search.interrupted) explain_shortage();
       return std::move(plan_);
     }
-    if (!in_time && asked().flags.front) add_front(search);
     if (!in_time && asked().request.runs_in.empty()) search_frameworks(search);
     add_simplest();
     show_best();
@@ -139,14 +143,15 @@ class PlanMaker {
   [[nodiscard]] double time_left() const { return std::max(0.0, *asked().options.budget - seconds_since(begin_)); }
 
   Progress& progress_;
+  PlanRanks* ranks_;                             // or null
   std::chrono::steady_clock::time_point begin_;  // of the search
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress) {
-  return PlanMaker(read_plan(job, flags), progress).run();
+Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress, PlanRanks* ranks) {
+  return PlanMaker(read_plan(job, flags), progress, ranks).run();
 }
 
 std::optional<double> cost_of(const Plan& plan, const PlannedRun& run) {

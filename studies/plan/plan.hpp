@@ -35,8 +35,9 @@ struct Plan {
 };
 
 // Throws InputError: what check_scenario and plan_space throw, C004 without a model or profile, C012 for numbers out of
-// range, C087 for what a plan decides itself.
-[[nodiscard]] Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress);
+// range, C087 for what a plan decides itself. `ranks`: other processes that evaluate, too, and are dismissed; or null.
+[[nodiscard]] Plan make_plan(const ScenarioFlags& job, const PlanFlags& flags, Progress& progress,
+                             PlanRanks* ranks = nullptr);
 
 // Money for a million tokens, or for a thousand samples where a sample has no tokens; nothing without a price.
 [[nodiscard]] std::optional<double> cost_of(const Plan& plan, const PlannedRun& run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
 #include <utility>
 
 #include "formats/text/choice.hpp"
@@ -128,6 +129,7 @@ class PlanReader {
   }
 
   PlanJob run() {
+    read_.request.job.cluster.known = std::make_shared<KnownTopologies>();
     refuse_decided(read_.request.job);
     read_.request.gpus = flags_.gpus.value_or(0);
     if (read_.request.gpus < 1 || read_.request.gpus > kMostGpus) {

@@ -240,8 +240,8 @@ class SearchRun {
 
 }  // namespace
 
-PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space)
-    : evaluations_(std::make_unique<PlanEvaluations>(request, std::move(space))) {}
+PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space, PlanRanks* ranks)
+    : evaluations_(std::make_unique<PlanEvaluations>(request, std::move(space), ranks)) {}
 PlanSearch::~PlanSearch() = default;
 
 const PlanSpace& PlanSearch::space() const { return evaluations_->space(); }

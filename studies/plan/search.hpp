@@ -55,11 +55,13 @@ struct SearchResult {
 };
 
 class PlanEvaluations;
+class PlanRanks;  // studies/plan/over_mpi.hpp
 
 // What was computed is kept, so that searches of parts of one space cost little.
 class PlanSearch {
  public:
-  PlanSearch(const PlanRequest& request, PlanSpace space);
+  // `ranks`: other processes that evaluate, too; or null.
+  PlanSearch(const PlanRequest& request, PlanSpace space, PlanRanks* ranks = nullptr);
   ~PlanSearch();
   PlanSearch(const PlanSearch&) = delete;
   PlanSearch& operator=(const PlanSearch&) = delete;

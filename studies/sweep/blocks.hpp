@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "studies/sweep/block.hpp"
 
@@ -25,6 +26,7 @@ struct BlockRange {
   std::int64_t number = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
+  std::string task{};  // what is to be done, where the rows do not say it (studies/plan/over_mpi.hpp)
 };
 
 // Where workers get blocks from, and where they leave them done. Safe to call from any thread.
@@ -40,17 +42,24 @@ class BlockSource {
   virtual void stop() = 0;
 };
 
-class BlockBoard final : public BlockSource {
+// Where rank 0 gets the blocks of the other ranks from, too.
+class BlockDealer : public BlockSource {
+ public:
+  // `take` without waiting: nothing for now.
+  [[nodiscard]] virtual std::optional<BlockRange> take_now() = 0;
+  // Of a worker that is lost: somebody else does it.
+  virtual void give_back(const BlockRange& block) = 0;
+};
+
+class BlockBoard final : public BlockDealer {
  public:
   // Rows from `first` to `end`, `size` in a block; at most `ahead` blocks beyond the reader's are under way or kept.
   BlockBoard(std::int64_t first, std::int64_t end, std::int64_t size, std::int64_t ahead);
 
   [[nodiscard]] std::optional<BlockRange> take() override;
-  // The same without waiting: nothing for now.
-  [[nodiscard]] std::optional<BlockRange> take_now();
+  [[nodiscard]] std::optional<BlockRange> take_now() override;
   void put(const BlockRange& block, SweepBlock result) override;
-  // Of a worker that is lost: somebody else does it.
-  void give_back(const BlockRange& block);
+  void give_back(const BlockRange& block) override;
 
   void fail(std::exception_ptr error) override;  // `next` throws it
   void stop() override;

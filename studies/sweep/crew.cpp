@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 
 namespace debubble {
 
 namespace {
 
-void do_blocks(BlockSource& source, const SweepSpace& space, const SweepForm& form) {
+void do_blocks(BlockSource& source, const MakeBlockWorker& make_worker) {
   try {
-    SweepRunner runner(space);
-    while (const std::optional<BlockRange> block = source.take()) {
-      source.put(*block, sweep_block(runner, block->first, block->end, form));
-    }
+    const BlockWorker work = make_worker();
+    while (const std::optional<BlockRange> block = source.take()) source.put(*block, work(*block));
   } catch (...) {
     source.fail(std::current_exception());
   }
@@ -20,11 +19,21 @@ void do_blocks(BlockSource& source, const SweepSpace& space, const SweepForm& fo
 
 }  // namespace
 
+MakeBlockWorker sweep_workers(const SweepSpace& space, const SweepForm& form) {
+  return [&space, &form]() -> BlockWorker {
+    return [runner = std::make_shared<SweepRunner>(space), &form](const BlockRange& block) {
+      return sweep_block(*runner, block.first, block.end, form);
+    };
+  };
+}
+
 SweepCrew::SweepCrew(BlockSource& source, const SweepSpace& space, const SweepForm& form, int threads)
-    : source_(source) {
+    : SweepCrew(source, sweep_workers(space, form), threads) {}
+
+SweepCrew::SweepCrew(BlockSource& source, const MakeBlockWorker& make_worker, int threads) : source_(source) {
   try {
     for (int k = 0; k < threads; ++k) {
-      threads_.emplace_back([&source, &space, &form] { do_blocks(source, space, form); });
+      threads_.emplace_back([&source, make_worker] { do_blocks(source, make_worker); });
     }
   } catch (...) {  // no further thread can be started: those that run wait for blocks until they are told
     source.stop();

@@ -10,11 +10,19 @@
 
 namespace debubble {
 
+// Does one block. Each thread has its own.
+using BlockWorker = std::function<SweepBlock(const BlockRange& block)>;
+using MakeBlockWorker = std::function<BlockWorker()>;
+
+// Of a sweep. Both must outlive it.
+[[nodiscard]] MakeBlockWorker sweep_workers(const SweepSpace& space, const SweepForm& form);
+
 class SweepCrew {
  public:
   // Each of the threads takes blocks from the source until there is none, and puts them back done. All three must
   // outlive the crew.
   SweepCrew(BlockSource& source, const SweepSpace& space, const SweepForm& form, int threads);
+  SweepCrew(BlockSource& source, const MakeBlockWorker& make_worker, int threads);
   // Stops the source and waits for what is being done.
   ~SweepCrew();
   SweepCrew(const SweepCrew&) = delete;

@@ -69,14 +69,15 @@ bool obey(live::MessageReader& message, DealtBlocks& blocks) {
   range.number = message.number();
   range.first = message.number();
   range.end = message.number();
+  range.task = message.text();
   blocks.add(range);
   return true;
 }
 
-[[noreturn]] void rank_0_has_gone(std::chrono::seconds silent) {
+[[noreturn]] void rank_0_has_gone(std::chrono::seconds silent, const std::string& verb) {
   live::leave_alone();
   throw UnavailableError({"E015", "", "rank 0 has been silent for " + std::to_string(silent.count()) + " s",
-                          "what it has written is whole: go on with --resume"});
+                          verb == "sweep" ? "what it has written is whole: go on with --resume" : "start it again"});
 }
 
 }  // namespace
@@ -92,11 +93,12 @@ class SweepRanks::Talk {
 // What rank 0 knows of the others.
 class SweepRanks::Deal {
  public:
-  Deal(int size, std::chrono::seconds patience) : patience_(patience), others_(static_cast<std::size_t>(size)) {
+  Deal(int size, std::chrono::seconds patience, std::string verb)
+      : verb_(std::move(verb)), patience_(patience), others_(static_cast<std::size_t>(size)) {
     for (Other& other : others_) other.heard = SweepClock::now();
   }
 
-  std::string turn(Talk& talk, BlockBoard& board, std::uint64_t fingerprint) {
+  std::string turn(Talk& talk, BlockDealer& board, std::uint64_t fingerprint) {
     while (std::optional<live::ControlChannel::Received> received = talk.channel.next()) {
       take(*received, board, fingerprint);
     }
@@ -136,7 +138,7 @@ class SweepRanks::Deal {
     bool lost = false;
   };
 
-  void take(live::ControlChannel::Received& received, BlockBoard& board, std::uint64_t fingerprint) {
+  void take(live::ControlChannel::Received& received, BlockDealer& board, std::uint64_t fingerprint) {
     Other& other = others_[static_cast<std::size_t>(received.from)];
     other.heard = SweepClock::now();
     other.lost = false;
@@ -145,9 +147,9 @@ class SweepRanks::Deal {
       other.threads = received.message.number();
       other.host = received.message.text();
       if (std::bit_cast<std::uint64_t>(received.message.number()) == fingerprint) return;
-      throw InputError({"E011", "debubble sweep",
-                        ranks_name(received.from, other.host) + " has another sweep than rank 0: other flags, other "
-                                                                "files, or another debubble",
+      throw InputError({"E011", "debubble " + verb_,
+                        ranks_name(received.from, other.host) + " has another " + verb_ +
+                            " than rank 0: other flags, other files, or another debubble",
                         "give every host the same files, the same command line and the same debubble"});
     }
     if (word != SweepWord::kDone) return;
@@ -158,7 +160,7 @@ class SweepRanks::Deal {
   }
 
   // One block per thread, and one that waits, so that no thread does.
-  void give_blocks(Talk& talk, int rank, BlockBoard& board) {
+  void give_blocks(Talk& talk, int rank, BlockDealer& board) {
     Other& other = others_[static_cast<std::size_t>(rank)];
     if (other.threads == 0 || other.lost) return;
     while (static_cast<std::int64_t>(other.open.size()) < 2 * other.threads) {
@@ -167,11 +169,11 @@ class SweepRanks::Deal {
       other.open.emplace(block->number, *block);
       live::MessageWriter message;
       message.number(static_cast<std::int64_t>(SweepWord::kBlock)).number(block->number).number(block->first);
-      talk.channel.send(rank, message.number(block->end));
+      talk.channel.send(rank, message.number(block->end).text(block->task));
     }
   }
 
-  std::string look_after(int rank, BlockBoard& board) {
+  std::string look_after(int rank, BlockDealer& board) {
     Other& other = others_[static_cast<std::size_t>(rank)];
     if (other.lost || SweepClock::now() - other.heard < patience_) return "";
     other.lost = true;
@@ -182,24 +184,28 @@ class SweepRanks::Deal {
            std::to_string(open) + " open blocks\n";
   }
 
+  std::string verb_;
   std::chrono::seconds patience_;
   std::vector<Other> others_;
   SweepClock::time_point beat_;
 };
 
-SweepRanks::SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience)
-    : patience_(patience), talk_(std::move(talk)), deal_(std::make_unique<Deal>(talk_->passing.size(), patience)) {}
+SweepRanks::SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience, std::string verb)
+    : verb_(std::move(verb)),
+      patience_(patience),
+      talk_(std::move(talk)),
+      deal_(std::make_unique<Deal>(talk_->passing.size(), patience, verb_)) {}
 
 SweepRanks::~SweepRanks() {
   if (rank() == 0 && !dismissed_) dismiss();
 }
 
-std::unique_ptr<SweepRanks> SweepRanks::join(std::chrono::seconds patience) {
+std::unique_ptr<SweepRanks> SweepRanks::join(std::chrono::seconds patience, std::string verb) {
   if (!live::mpi_rank_of_environment() || size_of_environment().value_or(2) == 1) return nullptr;
   live::MessagePassing& passing = live::join(plugin_for_sweeps());
   if (passing.size() == 1) return nullptr;
   return std::unique_ptr<SweepRanks>(
-      new SweepRanks(std::make_unique<Talk>(passing), patience));  // NOLINT: a private constructor
+      new SweepRanks(std::make_unique<Talk>(passing), patience, std::move(verb)));  // NOLINT: a private constructor
 }
 
 int SweepRanks::rank() const { return talk_->passing.rank(); }
@@ -212,7 +218,7 @@ int SweepRanks::threads() const {
   return std::max(1, usable < online ? usable : online / std::max(1, talk_->passing.ranks_on_host()));
 }
 
-std::string SweepRanks::deal(BlockBoard& board, std::uint64_t fingerprint) {
+std::string SweepRanks::deal(BlockDealer& board, std::uint64_t fingerprint) {
   std::string news = deal_->turn(*talk_, board, fingerprint);
   while (!deal_->all_agree()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -234,13 +240,13 @@ void SweepRanks::dismiss() {
   live::leave_alone();
 }
 
-void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint64_t fingerprint, int threads) {
+void SweepRanks::serve(const MakeBlockWorker& make_worker, std::uint64_t fingerprint, int threads) {
   live::ControlChannel& channel = talk_->channel;
   live::MessageWriter hello;
   hello.number(static_cast<std::int64_t>(SweepWord::kHello)).number(threads).text(talk_->passing.host());
   channel.send(0, hello.number(std::bit_cast<std::int64_t>(fingerprint)));
   DealtBlocks blocks;
-  const SweepCrew crew(blocks, space, form, threads);
+  const SweepCrew crew(blocks, make_worker, threads);
   SweepClock::time_point heard = SweepClock::now();
   SweepClock::time_point beat = heard;
   for (;;) {
@@ -262,7 +268,7 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
       beat = now;
       channel.send(0, live::MessageWriter().number(static_cast<std::int64_t>(SweepWord::kAlive)));
     }
-    if (now - heard > 3 * patience_) rank_0_has_gone(3 * patience_);
+    if (now - heard > 3 * patience_) rank_0_has_gone(3 * patience_, verb_);
     if (idle) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }

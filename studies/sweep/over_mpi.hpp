@@ -16,14 +16,15 @@
 
 #include "studies/sweep/block.hpp"
 #include "studies/sweep/blocks.hpp"
+#include "studies/sweep/crew.hpp"
 
 namespace debubble {
 
 class SweepRanks {
  public:
   // Nothing where this process was not started by mpirun or srun, or is the only one. Throws UnavailableError U052
-  // where there are several and this debubble has no MPI.
-  [[nodiscard]] static std::unique_ptr<SweepRanks> join(std::chrono::seconds patience);
+  // where there are several and this debubble has no MPI. `verb`: "sweep", or who else deals out blocks.
+  [[nodiscard]] static std::unique_ptr<SweepRanks> join(std::chrono::seconds patience, std::string verb = "sweep");
   ~SweepRanks();  // rank 0 dismisses the others, if it has not yet
   SweepRanks(const SweepRanks&) = delete;
   SweepRanks& operator=(const SweepRanks&) = delete;
@@ -36,18 +37,19 @@ class SweepRanks {
   // Rank 0. To be called again and again while the board is not finished: sends and receives. Throws InputError E011
   // when a rank means another sweep, for which the first call waits for all. Returns what there is to tell a person
   // ("rank 2 on b is silent: ..."); mostly "".
-  [[nodiscard]] std::string deal(BlockBoard& board, std::uint64_t fingerprint);
+  [[nodiscard]] std::string deal(BlockDealer& board, std::uint64_t fingerprint);
   // Rank 0, once the board is finished or the sweep is given up: the others end.
   void dismiss();
 
   // Any other rank: does blocks until it is dismissed. Throws UnavailableError E015 when rank 0 has gone.
-  void serve(const SweepSpace& space, const SweepForm& form, std::uint64_t fingerprint, int threads);
+  void serve(const MakeBlockWorker& make_worker, std::uint64_t fingerprint, int threads);
 
  private:
   class Deal;
   class Talk;
-  SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience);
+  SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience, std::string verb);
 
+  std::string verb_;
   std::chrono::seconds patience_;
   bool dismissed_ = false;
   std::unique_ptr<Talk> talk_;

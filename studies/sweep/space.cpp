@@ -122,6 +122,7 @@ void SweepPoint::move_to(std::int64_t row) {
   if (places == places_) return;
   places_ = std::move(places);
   flags_ = ScenarioFlags();
+  flags_.cluster.known = known_;
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const SweepAxis& axis = space_.axes()[k];
     const std::string& value = axis.values[places_[k]];

@@ -79,6 +79,7 @@ class SweepPoint {
   ScenarioFlags flags_;
   FlagRows rows_;  // their targets are flags_
   std::vector<std::size_t> places_;
+  std::shared_ptr<KnownTopologies> known_ = std::make_shared<KnownTopologies>();
 };
 
 // A number that tells this sweep from any other: a hash of `version`, of every flag's alternatives, and of the contents

@@ -1,12 +1,16 @@
 #include "tools/commands/plan.hpp"
 
+#include <chrono>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/plan/asked_planners.hpp"
+#include "studies/plan/over_mpi.hpp"
 #include "studies/plan/plan.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -30,6 +34,12 @@ class PlanCommand : public Command {
                     .help = "runs to print",
                     .default_text = std::string_view("5"),
                     .target = &top_});
+    rows.push_back({.name = "--patience",
+                    .group = "Plan",
+                    .unit = FlagUnit::kSeconds,
+                    .help = "over MPI: silence of a lost rank",
+                    .default_text = "20",
+                    .target = &patience_});
     add_rows(rows, flag_rows(planners_));
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kSeveralSchedules));
     add_rows(rows, flag_rows(output_, kPlanFormats));
@@ -41,10 +51,18 @@ class PlanCommand : public Command {
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
     }
-    if (asks_planners(planners_)) return run_planners(invocation);
+    const std::unique_ptr<PlanRanks> ranks = join_ranks();
+    if (ranks != nullptr && !ranks->is_first()) {
+      ranks->serve();
+      return kExitOk;
+    }
+    if (asks_planners(planners_)) {
+      if (ranks != nullptr) ranks->dismiss();  // planners take one process
+      return run_planners(invocation);
+    }
     Output output(output_, kPlanFormats);
     StderrProgress progress;
-    const Plan plan = make_plan(scenario_, flags_, progress);
+    const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
     const auto count = static_cast<std::size_t>(top);
     switch (output.format()) {
       case Format::kJson:
@@ -83,11 +101,24 @@ class PlanCommand : public Command {
     return planned ? kExitOk : kExitFinding;
   }
 
+  // Null: this process is alone.
+  [[nodiscard]] std::unique_ptr<PlanRanks> join_ranks() const {
+    constexpr int kUsualPatience = 20;
+    constexpr int kMostPatience = 86400;
+    const int patience = patience_.value_or(kUsualPatience);
+    if (patience < 1 || patience > kMostPatience) {
+      throw InputError(Diagnostic{"C012", "--patience", "a rank is waited for 1 to 86400 seconds",
+                                  "leave --patience out, or write it like --patience 60"});
+    }
+    return PlanRanks::join(scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience));
+  }
+
   PlanFlags flags_;
   PlannerFlags planners_;
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::optional<int> top_;
+  std::optional<int> patience_;
 };
 
 }  // namespace

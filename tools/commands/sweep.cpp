@@ -115,7 +115,7 @@ class Sweep : public Command {
     const SweepLines lines(space, fingerprint_, output_.format == "json");
     if (!as_text) form_.line = [&](const SweptRow& row) { return lines.line(row); };
     const InterruptWatch interrupt;  // rank 0 says when it is over
-    ranks_->serve(space, form_, fingerprint_, threads_ > 0 ? threads_ : ranks_->threads());
+    ranks_->serve(sweep_workers(space, form_), fingerprint_, threads_ > 0 ? threads_ : ranks_->threads());
     return kExitOk;
   }
 

@@ -1,0 +1,26 @@
+#include "studies/plan/variant_id.hpp"
+
+namespace debubble {
+
+PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
+  PlanChoice choice = space.bases[id.base];
+  const PlanVariant& variant = space.variants_of(choice)[id.variant];
+  choice.schedule = variant.schedule;
+  choice.chunks = variant.chunks;
+  choice.zero = id.zero;
+  return choice;
+}
+
+void write(live::MessageWriter& writer, const VariantId& id) {
+  writer.number(id.base).number(id.zero).number(id.variant);
+}
+
+VariantId read_variant_id(live::MessageReader& reader) {
+  VariantId id;
+  reader.into(id.base);
+  reader.into(id.zero);
+  reader.into(id.variant);
+  return id;
+}
+
+}  // namespace debubble

@@ -1,0 +1,27 @@
+// VariantId: one way to run a job by its place in a plan's space.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "live/mpi/message_codec.hpp"
+#include "studies/plan/space.hpp"
+
+namespace debubble {
+
+// A variant of a base: its place in the space.
+struct VariantId {
+  std::uint32_t base = 0;
+  std::uint16_t zero = 0;
+  std::uint16_t variant = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
+  friend auto operator<=>(const VariantId&, const VariantId&) = default;
+};
+
+[[nodiscard]] PlanChoice choice_of(const PlanSpace& space, const VariantId& id);
+
+void write(live::MessageWriter& writer, const VariantId& id);
+[[nodiscard]] VariantId read_variant_id(live::MessageReader& reader);
+
+}  // namespace debubble

@@ -181,6 +181,14 @@ TEST_CASE("where an order holds all microbatches, fewer samples are offered, as 
   CHECK(folder.run(twice).status == 1);
 }
 
+TEST_CASE("where no flag alone is enough, all are left open at once") {
+  const Folder folder;
+  const Json plan =
+      checked_changes(folder, {"plan", "--model", "gpt2-xl", "--gpus", "4", "--memory", "8300MiB", "--global-batch",
+                               "16", "--fix", "tp=1,cp=1,dp=4,zero=1,recompute=none,microbatch=4"});
+  CHECK(whats(plan).front() == "with everything left open");
+}
+
 TEST_CASE("a memory list keeps its devices apart") {
   const Folder folder;
   const Json plan = checked_changes(folder, {"plan", "--model", "gpt2-xl", "--gpus", "2", "-p", "2", "--memory",

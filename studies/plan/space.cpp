@@ -84,7 +84,7 @@ bool is_usual(const ScheduleEntry& entry) {
 class SpaceMaker {
  public:
   explicit SpaceMaker(const PlanRequest& request)
-      : request_(request),
+      : request_(with_known_keys(request)),
         tensor_(allowed_numbers(request, "tp")),
         context_(allowed_numbers(request, "cp")),
         expert_(allowed_numbers(request, "ep")),
@@ -92,12 +92,11 @@ class SpaceMaker {
         data_(allowed_numbers(request, "dp")),
         zero_(allowed_numbers(request, "zero")),
         microbatch_(allowed_numbers(request, "microbatch")),
-        chunks_(allowed_numbers(request, "chunks")) {
-    check_keys();
-  }
+        chunks_(allowed_numbers(request, "chunks")),
+        recompute_(allowed_words(request, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)})),
+        sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {}
 
   PlanSpace run() {
-    choose_words();
     choose_variants();
     for (int zero = 0; zero <= 3; ++zero) {
       if (is_allowed(zero_, zero)) space_.zeros.push_back(zero);
@@ -118,8 +117,8 @@ class SpaceMaker {
   }
 
  private:
-  void check_keys() const {
-    for (const auto& [key, values] : request_.allowed) {
+  static const PlanRequest& with_known_keys(const PlanRequest& request) {
+    for (const auto& [key, values] : request.allowed) {
       const auto& keys = plan_keys();
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
       const std::string guess = closest_name(key, keys);
@@ -128,11 +127,7 @@ class SpaceMaker {
       throw InputError(Diagnostic{"C002", "--fix " + key, "there is nothing of that name to fix",
                                   guess.empty() ? "there are " + names : "did you mean " + guess + "?"});
     }
-  }
-
-  void choose_words() {
-    recompute_ = allowed_words(request_, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)});
-    sequence_ = allowed_words(request_, "sequence-parallel", {"on", "off"});
+    return request;
   }
 
   void choose_variants() {

@@ -10,6 +10,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/optimal/budget_param.hpp"
 #include "schedules/optimal/order_search.hpp"
+#include "schedules/optimal/program/solved_order.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "sim/core/error.hpp"
 
@@ -32,6 +33,8 @@ struct OptimalRequest {
   PlanningCosts costs;
   MemoryLimit limit;
   OrderGoal goal = OrderGoal::kStep;
+  bool solver = false;  // a MILP solver searches
+  bool copies = false;  // and activations may go to the host
 };
 
 std::vector<Placement> placements_of(const ScheduleRequest& request, int chunks) {
@@ -124,26 +127,37 @@ std::vector<Bytes> least_limits(const OrderProblem& problem) {
 struct OptimalFound {
   const OrderVariant* variant = nullptr;
   OrderPlan plan;
+  OrderCopies copies;
+  std::string solver;
   OrderBound bound;  // without a reason where the search has excluded all orders
 };
 
 // One family after the other, the one with the best start first; one whose bound is no better than what is known need
 // not be searched. The bound of all is the smallest, of equal ones that of the family with the best order.
-OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalBudget& asked, OrderBudget& budget) {
+OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalRequest& asked,
+                             const OptimalBudget& limit, OrderBudget& budget) {
   std::stable_sort(variants.begin(), variants.end(),
                    [](const OrderVariant& a, const OrderVariant& b) { return a.start_cost < b.start_cost; });
   OptimalFound found;
   for (std::size_t k = 0; k < variants.size(); ++k) {
     const OrderVariant& variant = variants[k];
     OrderBound bound = variant.bound;
-    if (found.variant == nullptr || bound.cost < found.plan.cost) {
-      OrderBudget part = asked.part(budget, variants.size() - k);
-      OrderPlan plan = search_orders(variant.problem, variant.starts, part);
+    if (found.variant == nullptr || asked.copies || bound.cost < found.plan.cost) {
+      OrderBudget part = limit.part(budget, variants.size() - k);
+      SolvedOrder solved;
+      if (asked.solver) {
+        solved = solve_order(variant.problem, variant.starts, {.copies = asked.copies}, part);
+        if (!solved.solver.empty()) found.solver = solved.solver;
+      } else {
+        solved.plan = search_orders(variant.problem, variant.starts, part);
+      }
+      OrderPlan& plan = solved.plan;
       budget.charge(part.used());
       bound = plan.bound;
       if (plan.exhausted) bound.because.clear();
       if (found.variant == nullptr || plan.cost < found.plan.cost) {
         found.plan = std::move(plan);
+        found.copies = std::move(solved.copies);
         found.variant = &variant;
       }
     }
@@ -166,6 +180,18 @@ void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& s
   }
 }
 
+void write_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
+  if (std::all_of(copies.begin(), copies.end(), [](const auto& lane) { return lane.empty(); })) return;
+  for (const auto& lane : copies) {
+    schedule.copies.emplace_back();
+    for (const OrderCopy& copy : lane) {
+      const std::int32_t stage = at(problem.queues, copy.forward).stage;
+      schedule.copies.back().push_back(
+          {copy.back ? Copy::Way::kBack : Copy::Way::kOut, stage, copy.microbatch, -1, copy.after});
+    }
+  }
+}
+
 OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget& budget, bool timed) {
   OrderProof proof;
   proof.span = goal == OrderGoal::kSpan;
@@ -176,8 +202,26 @@ OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget
   proof.start = found.plan.start;
   proof.start_time = found.plan.start_cost;
   proof.nodes = budget.used();
+  proof.solver = found.solver;
   proof.timed = timed && !proof.proven;
   return proof;
+}
+
+// Without times a copy takes as long one way as a forward, as the rows with copies take it.
+PlanningCosts optimal_costs_of(const ScheduleRequest& request, int stages, int chunks) {
+  PlanningCosts costs = planning_costs_of(request, stages, chunks);
+  if (request.costs == nullptr) {
+    for (StageCost& stage : costs.costs.stages) stage.copy = stage.forward;
+  }
+  return costs;
+}
+
+void read_solver(const ScheduleRequest& request, OptimalRequest& asked) {
+  asked.solver = choice_param(request, "solver", "search|cbc") == "cbc";
+  asked.copies = choice_param(request, "offload", "no|yes") == "yes";
+  if (!asked.copies || asked.solver) return;
+  fail("S006", "--param offload", "our own search plans no copies to the host; the MILP of solver=cbc does",
+       "add --param solver=cbc, or use --transform offload:memory_limit=... on an order");
 }
 
 Schedule build_optimal(const ScheduleRequest& request) { return search_optimal(request).schedule; }
@@ -188,7 +232,8 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   const int chunks = std::max(request.chunks, 1);
   Schedule schedule = start_schedule(request, kOptimalName, chunks);
   OptimalRequest asked;
-  asked.costs = planning_costs_of(request, schedule.stages, chunks);
+  read_solver(request, asked);
+  asked.costs = optimal_costs_of(request, schedule.stages, chunks);
   asked.limit = memory_limit_of(request, asked.costs, "1p");
   asked.goal = choice_param(request, "goal", "step|span") == "span" ? OrderGoal::kSpan : OrderGoal::kStep;
   const OptimalBudget limit = optimal_budget_of(request);
@@ -208,11 +253,14 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
     refuse_memory_limit(kOptimalName, asked.limit, asked.costs, least_limits(smallest));
   }
   OrderBudget budget = limit.start();
-  const OptimalFound found = search_variants(variants, limit, budget);
+  const OptimalFound found = search_variants(variants, asked, limit, budget);
   schedule.placement = found.variant->placement;
   write_orders(found.variant->problem, found.plan.orders, schedule);
+  write_copies(found.variant->problem, found.copies, schedule);
   schedule.params = {{"memory_limit", asked.limit.text}, {"budget", limit.text}};
   if (asked.goal == OrderGoal::kSpan) schedule.params.emplace_back("goal", "span");
+  if (asked.solver) schedule.params.emplace_back("solver", "cbc");
+  if (asked.copies) schedule.params.emplace_back("offload", "yes");
   if (placements.size() > 1 || request.params.contains("placement")) {
     const bool loop = schedule.placement == loop_placement(schedule.devices, schedule.stages);
     schedule.params.emplace_back("placement", loop ? "loop" : "zigzag");
@@ -239,7 +287,10 @@ const ScheduleEntry& optimal_entry() {
                   "machine"},
                  {"goal", "step|span", "step", "make the step short, or the longest span of a device"},
                  {"backward", "auto|split|whole", "auto", "split it in two, or run it whole; auto tries what may win"},
-                 {"placement", "auto|loop|zigzag", "auto", "of several stages per device; auto tries both"}},
+                 {"placement", "auto|loop|zigzag", "auto", "of several stages per device; auto tries both"},
+                 {"solver", "search|cbc", "search",
+                  "our search, or a MILP after OptPipe's that CBC solves: for small problems, and for copies"},
+                 {"offload", "no|yes", "no", "of solver=cbc: activations may go to the host and come back"}},
       .build = build_optimal,
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kDerived,

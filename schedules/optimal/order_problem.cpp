@@ -14,10 +14,12 @@ void add_queues(OrderProblem& problem, const StageCost& cost, int stage, std::in
   forward.device = device;
   forward.duration = cost.forward;
   forward.at_begin = cost.activation;
+  forward.copy = cost.copy;
   OrderQueue gradient = forward;
   gradient.kind = problem.split ? OpKind::kInputGrad : OpKind::kBackward;
   gradient.duration = problem.split ? cost.input_grad : cost.backward;
   gradient.at_begin = 0;
+  gradient.copy = 0;
   gradient.at_end = (problem.split ? cost.weight_grad_held : 0) - cost.activation;
   problem.queues.push_back(forward);
   problem.queues.push_back(gradient);

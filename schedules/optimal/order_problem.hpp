@@ -30,6 +30,7 @@ struct OrderQueue {
   std::int32_t needs = -1;     // the queue of its own stage that comes first: F before I, I before W
   std::int32_t consumer = -1;  // whose feeder it is
   std::int32_t follower = -1;  // which needs it
+  Nanoseconds copy = 0;        // of an F: one way of what it makes to the host, or back
   Bytes at_begin = 0;          // taken when an op begins
   Bytes at_end = 0;            // taken (below 0: given back) when it ends
 };

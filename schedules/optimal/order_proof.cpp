@@ -47,6 +47,7 @@ std::string proof_text(const OrderProof& proof) {
   }
   text += "; the best row to start from is " + proof.start + " with " + planned_time(proof.start_time) + "; " +
           counted(proof.nodes, "node");
+  if (!proof.solver.empty()) text += " of " + proof.solver;
   if (proof.timed) text += "; a budget in seconds: another machine may find another order";
   return text;
 }

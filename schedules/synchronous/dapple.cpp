@@ -57,10 +57,13 @@ Schedule build_dapple(const ScheduleRequest& request) {
   if (const auto given = request.params.find("memory_limit"); given != request.params.end()) {
     schedule.params.emplace_back("memory_limit", given->second);
   }
+  // A stage that waited for more forwards than the one before it starts would wait for ever.
+  int before = request.microbatches;
   for (int stage = 0; stage < request.devices; ++stage) {
     const auto d = static_cast<std::size_t>(stage);
     const int wanted = wanted_in_flight(stage, request.devices, policy == "b");
-    schedule.rows[d] = dapple_row(stage, std::min(wanted, limits[d]), request.microbatches);
+    before = std::min({before, wanted, limits[d]});
+    schedule.rows[d] = dapple_row(stage, before, request.microbatches);
   }
   return schedule;
 }

@@ -18,7 +18,7 @@ TRACE = "zb-h1.trace.json"
 # What the machine that runs the tests has, and a bare machine must not show.
 NOT_ON_A_BARE_MACHINE = ["g++", "c++", "clang++", "cmake", "ninja", "ccache", "mpicxx", "mpirun", "nvcc", "python3"]
 NEVER_INSTALLED = ["clang++", "ccache", "mpicxx", "mpirun", "nvcc"]
-HEADERS_NEVER_INSTALLED = ["mpi.h", "cuda_runtime.h", "cupti.h", "doctest.h"]
+HEADERS_NEVER_INSTALLED = ["mpi.h", "Cbc_C_Interface.h", "cuda_runtime.h", "cupti.h", "doctest.h"]
 
 
 class Unexpected(Exception):
@@ -101,6 +101,7 @@ def second_run(machine, document, first):
     configured, _ = machine.run(document.configure)
     expect_in(document.configure, "CUDA toolkit: none", configured)
     expect_in(document.configure, "MPI: none", configured)
+    expect_in(document.configure, "CBC: none", configured)
 
 
 def configure(machine, document, options=""):

@@ -18,6 +18,7 @@
 #include "live/cpu/cores.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/mpi/plugin_loader.hpp"
+#include "schedules/optimal/program/solver_loader.hpp"
 #include "profiler/cupti/release.hpp"
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
@@ -144,6 +145,12 @@ MachineCheck mpi_check() {
   });
 }
 
+MachineCheck solver_check() {
+  return machine_check("CBC", [] {
+    return std::string(load_mixed_solver().name()) + ": --schedule optimal --param solver=cbc";
+  });
+}
+
 // Tools that are loaded into programs by the same variables, or that hold CUPTI for themselves.
 void check_other_tools(std::vector<MachineCheck>& checks) {
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "KINETO_USE_DAEMON"}) {
@@ -165,6 +172,7 @@ std::vector<MachineCheck> check_machine() {
       {"processors", "ok", processors_text()},
       products_check(),
       mpi_check(),
+      solver_check(),
       {"CUDA when built", toolkit.empty() ? "missing" : "ok",
        !toolkit.empty()   ? toolkit
        : !problem.empty() ? problem + "; none is needed"

@@ -67,7 +67,7 @@ constexpr std::array<ErrorRow, 9> kLive{{
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
 
-constexpr std::array<ErrorRow, 23> kMachine{{
+constexpr std::array<ErrorRow, 24> kMachine{{
     {"U001", "", "no CUPTI library, or one without the functions that are needed",
      "install CUPTI, or name it with DEBUBBLE_CUPTI"},
     {"U003", "U045", "another profiler or injected tool is attached",
@@ -114,6 +114,8 @@ constexpr std::array<ErrorRow, 23> kMachine{{
      "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
      "other's memory",
      "update the driver, use fewer devices, or other GPUs"},
+    {"U064", "", "no solver for MILPs: the plugin or CBC is missing or of another version",
+     "install CBC and build debubble with it, or use --param solver=search"},
 }};
 
 constexpr std::array<ErrorFamily, 4> kRunFamilies{{

@@ -1,0 +1,45 @@
+# Whether COIN-OR's CBC is at hand, with its C interface. Only the plugin libdebubble_cbc.so links it
+# (schedules/optimal/program), so the same command serves machines with and without it.
+#
+# Sets debubble_CBC_FOUND, and debubble_CBC_PROBLEM to what is missing when only a part of CBC is installed.
+set(debubble_CBC_FOUND OFF)
+set(debubble_CBC_PROBLEM "")
+if(NOT debubble_CBC MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "debubble_CBC is \"${debubble_CBC}\"; it must be AUTO, ON or OFF")
+endif()
+
+if(NOT debubble_CBC STREQUAL "OFF" AND (debubble_TOOLS OR debubble_TESTS))
+  find_path(debubble_CBC_HEADERS coin/Cbc_C_Interface.h)
+  find_library(debubble_CBC_LIBRARY NAMES CbcSolver libCbcSolver.so.3)
+  mark_as_advanced(debubble_CBC_HEADERS debubble_CBC_LIBRARY)
+  if(debubble_CBC_HEADERS AND debubble_CBC_LIBRARY)
+    if(NOT "${debubble_CBC_HEADERS} ${debubble_CBC_LIBRARY}" STREQUAL "${debubble_CBC_TRIED}")
+      unset(debubble_CBC_LINKS CACHE)
+      set(debubble_CBC_TRIED "${debubble_CBC_HEADERS} ${debubble_CBC_LIBRARY}" CACHE INTERNAL "")
+    endif()
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_INCLUDES "${debubble_CBC_HEADERS}")
+    set(CMAKE_REQUIRED_LIBRARIES "${debubble_CBC_LIBRARY}")
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_cxx_source_compiles(
+      "#include <coin/Cbc_C_Interface.h>\nint main() { Cbc_deleteModel(Cbc_newModel()); }" debubble_CBC_LINKS)
+    unset(CMAKE_REQUIRED_INCLUDES)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    unset(CMAKE_REQUIRED_QUIET)
+  endif()
+  if(debubble_CBC_LINKS AND debubble_CBC_HEADERS AND debubble_CBC_LIBRARY)
+    set(debubble_CBC_FOUND ON)
+  elseif(debubble_CBC_HEADERS AND debubble_CBC_LIBRARY)
+    set(debubble_CBC_PROBLEM "a test program does not compile or link, see ${CMAKE_BINARY_DIR}${CMAKE_FILES_DIRECTORY}")
+  elseif(debubble_CBC_HEADERS)
+    set(debubble_CBC_PROBLEM "incomplete, missing: library libCbcSolver; present: header Cbc_C_Interface.h")
+  elseif(debubble_CBC_LIBRARY)
+    set(debubble_CBC_PROBLEM
+      "incomplete, missing: header coin/Cbc_C_Interface.h; present: library libCbcSolver (${debubble_CBC_LIBRARY})")
+  endif()
+  if(debubble_CBC STREQUAL "ON" AND NOT debubble_CBC_FOUND)
+    string(REGEX REPLACE "(.+)" " (\\1)" debubble_cbc_reason "${debubble_CBC_PROBLEM}")
+    message(FATAL_ERROR "debubble_CBC=ON, but no CBC was found${debubble_cbc_reason}.\n"
+      "Install it (apt-get install coinor-libcbc-dev), or use -Ddebubble_CBC=AUTO to build without it.")
+  endif()
+endif()

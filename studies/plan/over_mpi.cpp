@@ -18,7 +18,7 @@
 namespace debubble {
 namespace {
 
-live::MessageReader reader_of(const std::string& text) {
+live::MessageReader message_in(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
   return live::MessageReader({bytes.begin(), bytes.end()});
 }
@@ -35,7 +35,7 @@ class PlanServant {
   PlanServant(const PlanRequest& request, const PlanSpace& space) : request_(request), space_(space) {}
 
   std::string run(const std::string& text) {
-    live::MessageReader task = reader_of(text);
+    live::MessageReader task = message_in(text);
     live::MessageWriter done;
     switch (static_cast<PlanTask>(task.number())) {
       case PlanTask::kBase: {
@@ -140,7 +140,7 @@ void PlanRanks::do_all(std::size_t pieces, int threads, const PlanWork& work) {
     return text_of(task);
   };
   const auto take = [&](std::size_t k, const std::string& text) {
-    live::MessageReader done = reader_of(text);
+    live::MessageReader done = message_in(text);
     work.take(k, done);
   };
   PiecesBoard board(pieces_, pieces, ask, take);

@@ -104,8 +104,8 @@ TEST_CASE("the step bound of 1f1b with equal stages is its step, and every unit 
   const Schedule schedule = build("1f1b", 4, 8);
   const StageCosts costs = toy_costs(schedule, 1, 2);
   const EngineRun run = run_engine(schedule, costs, {});
-  CHECK_EQ(step_bound(summarise(schedule), costs, {}, 8), run.report.makespan);
-  CHECK_EQ(step_bound(summarise(build("1f1b", 4, 4)), costs, {}, 8), run.report.makespan);
+  CHECK_EQ(step_bound(summarise(schedule), costs, StepWork{}, 8), run.report.makespan);
+  CHECK_EQ(step_bound(summarise(build("1f1b", 4, 4)), costs, StepWork{}, 8), run.report.makespan);
   StepWork step;
   StepTask reduce;
   reduce.duration = 20 * kUnit;

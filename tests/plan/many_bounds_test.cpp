@@ -59,7 +59,7 @@ class ChoiceJudge {
   void run() {
     Evaluation bounded_one = bound();
     Evaluation refined = bounded_one;
-    if (refined.kind == Evaluation::Kind::kBounded) refine(request_, choice_, refined);
+    if (refined.kind == Evaluation::Kind::kBounded) refine_planned(request_, choice_, refined);
     Evaluation truth;
     simulate_choice(request_, choice_, truth);
     ++tally_.choices;

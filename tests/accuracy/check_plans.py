@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "plans-against-published.md"
 RECORDS = ROOT / "traces" / "published" / "results.json"
 
 
-SOURCES = ["korthikanti", "simumax-b200", "mlperf-gpt3", "alpa"]
+SOURCES = ["korthikanti", "sc21", "simumax-b200", "mlperf-gpt3", "alpa"]
 
 
 def printed(binary, *arguments):

@@ -105,7 +105,7 @@ void simulate_layout(const ReadRecord& read, PublishedLayout& layout) {
   }
 }
 
-std::string joined(const std::set<std::int64_t>& numbers) {
+std::string sizes_text(const std::set<std::int64_t>& numbers) {
   std::string text;
   for (const std::int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
   return text;
@@ -122,8 +122,8 @@ std::vector<std::string> opened_space(const std::vector<ReadRecord>& records) {
     other_tensor = tensor.insert(read.choice.tensor).second || other_tensor;
     without_sequence = without_sequence || (read.choice.tensor > 1 && !read.choice.sequence);
   }
-  std::vector<std::string> open{"microbatch=" + joined(sizes)};
-  if (other_tensor) open.push_back("tp=" + joined(tensor));
+  std::vector<std::string> open{"microbatch=" + sizes_text(sizes)};
+  if (other_tensor) open.push_back("tp=" + sizes_text(tensor));
   if (without_sequence) open.emplace_back("sequence-parallel=on,off");
   return open;
 }

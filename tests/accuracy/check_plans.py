@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "plans-against-published.md"
 RECORDS = ROOT / "traces" / "published" / "results.json"
 
 
-SOURCES = ["korthikanti", "sc21", "simumax-b200", "mlperf-gpt3", "alpa", "megatron-bridge"]
+SOURCES = ["korthikanti", "sc21", "simumax-b200", "mlperf-gpt3", "alpa"]
 
 
 def printed(binary, *arguments):

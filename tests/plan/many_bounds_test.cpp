@@ -109,6 +109,14 @@ class ChoiceJudge {
   Tally& tally_;
 };
 
+void judge_choice(const PlanRequest& request, const PlanSpace& space, PlanChoice choice, const PlanVariant& variant,
+                  Tally& tally) {
+  choice.schedule = variant.schedule;
+  choice.chunks = variant.chunks;
+  if (std::int64_t{choice.pipeline} * choice.microbatches * choice.chunks > kMostOps) return;
+  ChoiceJudge(request, choice, evaluate_base(request, choice, space.zeros_of(choice).back()), tally).run();
+}
+
 // Some choices of one random job.
 Tally judge_job(std::uint64_t seed, const std::string& folder) {
   Tally tally;
@@ -125,17 +133,29 @@ Tally judge_job(std::uint64_t seed, const std::string& folder) {
       if (choice.pipeline == 1) choice = space.bases[pick(space.bases.size())];  // their bounds are simple: fewer
       const std::vector<PlanVariant>& variants = space.variants_of(choice);
       const PlanVariant& variant = variants[pick(variants.size())];
-      choice.schedule = variant.schedule;
-      choice.chunks = variant.chunks;
       const std::vector<int> zeros = space.zeros_of(choice);
       choice.zero = zeros[pick(zeros.size())];
-      if (std::int64_t{choice.pipeline} * choice.microbatches * choice.chunks > kMostOps) continue;
-      ChoiceJudge(request, choice, evaluate_base(request, choice, zeros.back()), tally).run();
+      judge_choice(request, space, choice, variant, tally);
     }
   } catch (const InputError&) {
     // No such job.
   }
   std::filesystem::remove(file);
+  return tally;
+}
+
+// All choices of a job.
+Tally judge_all(const PlanRequest& request) {
+  Tally tally;
+  const PlanSpace space = plan_space(request);
+  for (PlanChoice choice : space.bases) {
+    for (const int zero : space.zeros_of(choice)) {
+      choice.zero = zero;
+      for (const PlanVariant& variant : space.variants_of(choice)) {
+        judge_choice(request, space, choice, variant, tally);
+      }
+    }
+  }
   return tally;
 }
 
@@ -191,6 +211,41 @@ void check_jobs(std::int64_t simulated) {
 }
 
 }  // namespace
+
+TEST_CASE("bounds hold for measured profiles with ZeRO, and for orders planned by costs") {
+  const std::string file = (std::filesystem::temp_directory_path() / "debubble_bounds_profile.json").string();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Dice dice(seed);
+    write_uneven_profile(dice, file);
+    ScenarioFlags job;
+    job.profile = {file};
+    job.step.step = "on";
+    PlanFlags flags;
+    flags.gpus = 8;
+    flags.global_batch = 64;
+    flags.only = {"schedule=1f1b,zb-auto,zb-v-auto"};
+    const Tally tally = judge_all(read_plan(job, flags).request);
+    for (const std::string& one : tally.broken) MESSAGE(one);
+    CHECK(tally.broken.empty());
+    CHECK(tally.simulated > 5);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("bounds hold for rows that run a forward beside a backward") {
+  ScenarioFlags job;
+  job.transformer.model = "gpt2-small";
+  job.transformer.sequence = 512;
+  job.memory.memory = "off";
+  PlanFlags flags;
+  flags.gpus = 8;
+  flags.global_batch = 64;
+  flags.only = {"schedule=pipelined-backprop", "recompute=none", "microbatch=1,2"};
+  const Tally tally = judge_all(read_plan(job, flags).request);
+  for (const std::string& one : tally.broken) MESSAGE(one);
+  CHECK(tally.broken.empty());
+  CHECK(tally.simulated > 20);
+}
 
 TEST_CASE("bounds hold, and what is excluded is rightly so, on random jobs") { check_jobs(1'500); }
 

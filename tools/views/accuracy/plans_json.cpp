@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-Json run_json(const std::optional<PlannedRun>& run) {
+Json planned_run_json(const std::optional<PlannedRun>& run) {
   if (!run) return nullptr;
   Json json{{"plan", to_string(run->choice)}, {"step_ns", run->step}, {"peak_bytes", run->peak}};
   if (run->spare) json["spare_bytes"] = *run->spare;
@@ -13,8 +13,12 @@ Json run_json(const std::optional<PlannedRun>& run) {
 }
 
 Json layout_json(const PublishedLayout& layout) {
-  Json json{{"record", layout.record->id}, {"layout", to_string(layout.choice)}, {"measured_s", layout.measured},
-            {"fits", layout.fits()},       {"simulated", run_json(layout.run)},  {"alike", run_json(layout.alike)}};
+  Json json{{"record", layout.record->id},
+            {"layout", to_string(layout.choice)},
+            {"measured_s", layout.measured},
+            {"fits", layout.fits()},
+            {"simulated", planned_run_json(layout.run)},
+            {"alike", planned_run_json(layout.alike)}};
   if (!layout.refused.empty()) json["refused"] = layout.refused;
   return json;
 }
@@ -23,7 +27,7 @@ Json job_json(const PublishedJob& job) {
   Json layouts = Json::array();
   for (const PublishedLayout& layout : job.layouts) layouts.push_back(layout_json(layout));
   Json json{{"model", job.model},       {"gpus", job.gpus},           {"global_batch", job.global_batch},
-            {"sequence", job.sequence}, {"layouts", layouts},         {"plan", run_json(job.plan)},
+            {"sequence", job.sequence}, {"layouts", layouts},         {"plan", planned_run_json(job.plan)},
             {"space", job.space},       {"simulated", job.simulated}, {"remaining_gap", job.remaining_gap},
             {"notes", job.notes}};
   if (job.plan_record != nullptr) json["plan_is_record"] = job.plan_record->id;

@@ -25,8 +25,8 @@ constexpr std::string_view kPlansIntroduction =
     "- **plan**: the same of the best plan of the whole space. Layouts that fit are candidates, too, so that it is "
     "at most 1 for a layout that fits by our model of memory.\n\n"
     "A plan that is faster here is faster in the model. The lists after a plan compare it with the layout of the job "
-    "that was fastest when it was measured, and say what its authors may have known that the model does not. The jobs "
-    "of the other sources that state layouts (vtrain, bloom) take as long again, or longer.\n\n";
+    "that was fastest when it was measured, and say what its authors may have known that the model does not. Other "
+    "sources that state layouts take longer: `--source vtrain` or `bloom`, for instance.\n\n";
 
 std::string plans_overview(const std::vector<PlannedSource>& sources) {
   std::string text =

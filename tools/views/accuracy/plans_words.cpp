@@ -36,7 +36,8 @@ std::vector<AlikePlan> alike_plans(const PublishedJob& job) {
   std::vector<AlikePlan> plans;
   for (const PublishedLayout& layout : job.layouts) {
     if (!layout.alike) continue;
-    std::string kind = fmt::format("{} recomputation", kRecomputeWords[layout.choice.recompute]);
+    const int recompute = layout.choice.recompute;
+    std::string kind = fmt::format("{} recomputation", recompute == 0 ? "no" : kRecomputeWords[recompute]);
     kind += layout.choice.zero > 0 ? fmt::format(", ZeRO-{}", layout.choice.zero) : ", no ZeRO";
     if (layout.choice.sequence) kind += ", sequence parallel";
     const bool known =

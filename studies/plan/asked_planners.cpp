@@ -105,6 +105,10 @@ PlannerAnswers ask_planners(const ScenarioFlags& job, const PlanFlags& flags, co
   if (flags.objective == "memory") {
     not_with_planners("--objective", "planners are compared by the step of what they decide", "leave it out");
   }
+  if (job.memory.memory.find(',') != std::string::npos) {
+    not_with_planners("--memory", "planners place stages on other devices than a list of memories is for",
+                      "give one size for all, or --device-types FILE");
+  }
   if (!asked.device_types.empty()) return ask_on_types(job, flags, asked, progress);
   PlannerAnswers answers;
   answers.plan = make_plan(job, flags, progress);

@@ -7,6 +7,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "studies/planners/catalog.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/placement.hpp"
 #include "studies/planners/stages.hpp"
@@ -31,12 +32,12 @@ std::vector<PlannerStage> grouped(const std::vector<int>& cuts, int layers, int 
   return stages;
 }
 
+// Replicas as a decision has them, improved one cut and one device at a time.
 class ReplicatedSearch {
  public:
   explicit ReplicatedSearch(const PlannerJob& job) : job_(job), sums_(job), worths_(job) {}
 
-  // The best of them that fits, if any.
-  std::optional<OwnPlan> run(int replicas, int count) {
+  [[nodiscard]] std::vector<PlannerStage> balanced(int replicas, int count) const {
     const LeastLargest cuts = least_largest(0, job_.layer_count(), count, [&](int stage, int begin, int end) {
       double slowest = 0;
       for (int device = stage * replicas; device < (stage + 1) * replicas; ++device) {
@@ -44,46 +45,92 @@ class ReplicatedSearch {
       }
       return slowest;
     });
-    OwnPlan best{grouped(cuts.cuts, job_.layer_count(), replicas), {}};
+    return grouped(cuts.cuts, job_.layer_count(), replicas);
+  }
+
+  // Improved, if it then fits.
+  std::optional<OwnPlan> from(std::vector<PlannerStage> stages) {
+    OwnPlan best{std::move(stages), {}};
     best.worth = worth_of(best.stages);
-    while (improve(best)) {
+    while (ops_ < kMostReplicatedOps && improve(best)) {
     }
     if (!best.worth.fits) return std::nullopt;
     return best;
   }
 
  private:
+  static constexpr std::int64_t kMostReplicatedOps = 4'000'000;  // simulated, in total
+
   [[nodiscard]] DecisionWorth worth_of(const std::vector<PlannerStage>& stages) {
+    ops_ += 2 * static_cast<std::int64_t>(stages.size()) * job_.microbatches;
     PlannerDecision decision;
     decision.stages = stages;
     return worths_.of(decision);
   }
 
-  // One cut moved by one layer.
   bool improve(OwnPlan& best) {
     for (std::size_t s = 0; s + 1 < best.stages.size(); ++s) {
       for (const int by : {1, -1}) {
         OwnPlan other = best;
         other.stages[s].end += by;
         other.stages[s + 1].begin += by;
-        if (other.stages[s].begin >= other.stages[s].end || other.stages[s + 1].begin >= other.stages[s + 1].end)
-          continue;
-        other.worth = worth_of(other.stages);
-        const auto order = [](const DecisionWorth& one) {
-          return std::pair(!one.fits, one.fits ? one.step : one.peak_memory);
-        };
-        if (order(other.worth) >= order(best.worth)) continue;
-        best = std::move(other);
-        return true;
+        if (is_better(other, best)) return true;
+        other = best;
+        move_replica(other.stages[s], other.stages[s + 1], by > 0);
+        if (is_better(other, best)) return true;
       }
     }
     return false;
   }
 
+  // The device at the boundary changes sides.
+  static void move_replica(PlannerStage& before, PlannerStage& behind, bool forward) {
+    PlannerStage& from = forward ? before : behind;
+    PlannerStage& to = forward ? behind : before;
+    if (from.devices.size() < 2) return;
+    const auto moved = forward ? from.devices.end() - 1 : from.devices.begin();
+    to.devices.insert(forward ? to.devices.begin() : to.devices.end(), *moved);
+    from.devices.erase(moved);
+    --from.replicas;
+    ++to.replicas;
+  }
+
+  bool is_better(OwnPlan& other, OwnPlan& best) {
+    if (other.stages == best.stages) return false;
+    for (const PlannerStage& stage : other.stages) {
+      if (stage.begin >= stage.end) return false;
+    }
+    other.worth = worth_of(other.stages);
+    const auto order = [](const DecisionWorth& one) {
+      return std::pair(!one.fits, one.fits ? one.step : one.peak_memory);
+    };
+    if (order(other.worth) >= order(best.worth)) return false;
+    best = std::move(other);
+    return true;
+  }
+
   const PlannerJob& job_;
   PlannerSums sums_;
   DecisionWorths worths_;
+  std::int64_t ops_ = 0;
 };
+
+// What the others decide, faults and all: a good place to begin.
+std::vector<std::vector<PlannerStage>> decisions_of_others(const PlannerJob& job) {
+  std::vector<std::vector<PlannerStage>> all;
+  for (const PlannerEntry& entry : planner_catalog()) {
+    for (const bool as_published : {false, true}) {
+      if (entry.name == "debubble" || (as_published && entry.faults.empty())) continue;
+      try {
+        PlannerDecision decision = decide({&entry, {as_published, {}}}, job);
+        if (!decision.stages.empty()) all.push_back(std::move(decision.stages));
+      } catch (const InputError&) {
+        continue;  // not for this job
+      }
+    }
+  }
+  return all;
+}
 
 PlannerDecision decide_debubble(const PlannerJob& job, const PlannerRequest& request) {
   const bool counted = request.params.contains("stages");
@@ -105,11 +152,20 @@ PlannerDecision decide_debubble(const PlannerJob& job, const PlannerRequest& req
   } catch (const InputError& error) {
     refusal = error;
   }
-  for (int each = 2; replicas && each <= job.device_count(); ++each) {
-    if (job.device_count() % each != 0 || job.device_count() / each > job.layer_count()) continue;
-    if (stages > 0 && job.device_count() / each != stages) continue;
-    std::optional<OwnPlan> found = ReplicatedSearch(job).run(each, job.device_count() / each);
+  const auto keep = [&](std::optional<OwnPlan> found) {
     if (found && (!best || found->worth.step < best->worth.step)) best = std::move(found);
+  };
+  for (int each = 2; replicas && each <= job.device_count(); ++each) {
+    const int count = job.device_count() / each;
+    if (job.device_count() % each != 0 || count > job.layer_count() || (stages > 0 && count != stages)) continue;
+    ReplicatedSearch search(job);
+    keep(search.from(search.balanced(each, count)));
+  }
+  if (replicas && !options.given_order) {
+    for (std::vector<PlannerStage>& theirs : decisions_of_others(job)) {
+      if (stages > 0 && static_cast<int>(theirs.size()) != stages) continue;
+      keep(ReplicatedSearch(job).from(std::move(theirs)));
+    }
   }
   if (!best) throw InputError(*refusal);
   PlannerDecision decision;
@@ -130,15 +186,16 @@ const PlannerEntry& debubble_planner() {
       .objective = "shortest step of 1F1B with a flush, as simulated",
       .cost_model = "the simulation that every decision is judged by: transfers, exchanges of weights and memory in it",
       .assumes =
-          "every replica takes its share of each microbatch; as many replicas on every stage; with replicas the "
-          "devices "
-          "keep their order",
+          "every replica takes its share of each microbatch; with replicas it improves equal groups of devices and "
+          "what "
+          "the other planners decide, and proves nothing",
       .published = "none: it is ours. `debubble plan` searches more: tensor ranks, ZeRO, schedules, recomputation",
       .faults = "",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "with one device per stage it equals brute force over all orders and cuts on small random jobs, and is never "
-          "worse than the devices in the order given on large ones",
+          "with one device per stage it equals brute force over all orders and cuts on small random jobs; on large "
+          "ones it "
+          "is never worse than the devices in the order given, and nowhere worse than another planner's stages",
       .params = {{"stages", "1..devices", "any", "how many stages"},
                  {"given-order", "yes|no", "no", "takes the devices in the order of their ids"},
                  {"replicas", "yes|no", "yes", "tries stages of several devices, too"}},

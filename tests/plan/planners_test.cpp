@@ -175,6 +175,8 @@ TEST_CASE("what planners cannot be asked is refused") {
   = help: add --planner all
 )");
   CHECK(folder.refusal(with(kJob, {"--planner", "all", "--objective", "memory"})).starts_with("error[C087]"));
+  CHECK(folder.refusal(with(kJob, {"--planner", "all", "-p", "2", "--memory", "20GiB,30GiB"}))
+            .starts_with("error[C087]: planners place stages"));
 }
 
 TEST_CASE("where nothing fits there is nothing to compare with, and the plan says so") {
@@ -219,6 +221,34 @@ TEST_CASE("devices that differ: everybody is asked about them, and ours is never
   // Without --planner it is ours that places the stages.
   CHECK(answers_to(folder, job)["planners"].size() == 1);
   CHECK(folder.data(job).find("2 old (d0 to d1), 3 times as slow, 16.0 GiB; 2 new") != std::string::npos);
+}
+
+TEST_CASE("one device per stage on devices that differ is worth what simulate --slow says of it") {
+  const Folder folder;
+  folder.write("types.json", R"({"schema": "debubble.device-types/1",
+    "types": [{"name": "old", "count": 2, "time_factor": 3}, {"name": "new", "count": 2}]})");
+  const Words run{"--profile", source_directory() + "/traces/published/bert-large-p100.json", "--bandwidth", "2GB/s"};
+  const Json answers = answers_to(
+      folder, with(with({"plan"}, run),
+                   {"--gpus", "4", "--global-batch", "512", "--planner", "all", "--device-types", "types.json"}));
+  int compared = 0;
+  for (const Json& row : answers["planners"]) {
+    std::string partition;
+    bool straight = row["stages"].size() == 4;
+    for (std::size_t s = 0; straight && s < 4; ++s) {
+      const Json& stage = row["stages"][s];
+      straight = stage["devices"] == Json({s});
+      partition += (s == 0 ? "" : ",") + std::to_string(stage["end"].get<int>() - stage["begin"].get<int>());
+    }
+    if (!straight) continue;
+    CAPTURE(partition);
+    const Json simulated = answers_to(
+        folder, with(with({"simulate", "--schedule", "1f1b", "-p", "4", "-m", "16", "--slow", "devices=3,3,1,1"}, run),
+                     {"--partition", partition}));
+    CHECK(simulated["makespan_ns"] == row["step_ns"]);
+    ++compared;
+  }
+  CHECK(compared > 4);
 }
 
 TEST_CASE("types by hardware take the model's times and memory there") {

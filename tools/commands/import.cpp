@@ -10,6 +10,7 @@
 
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
+#include "formats/importers/partitioning.hpp"
 #include "formats/importers/pipedream.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/choice.hpp"
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|megatron|run";
+constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|run";
 
 std::vector<std::string> import_tools() { return split_names(kTools); }
 
@@ -42,7 +43,7 @@ class Import : public Command {
         {.name = "--from",
          .type = "TOOL",
          .names = import_tools,
-         .help = kTools,
+         .help = "kineto, nsys, records, profiles, run, megatron, ...",
          .target = &flags_.from,
          .required = true},
     };
@@ -70,15 +71,18 @@ class Import : public Command {
       refuse_flags(trace_rows(flags_), "profiles");
       return import_profiles(flags_.files, flags_.output);
     }
-    if (flags_.from != "pipedream" && flags_.from != "megatron") {
+    const bool planned = flags_.from == "dnn-partitioning" || flags_.from == "piper";  // told apart by the file
+    if (flags_.from != "pipedream" && flags_.from != "megatron" && !planned) {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   fmt::format("known tools: {}", fmt::join(import_tools(), ", "))});
     }
     const bool megatron = flags_.from == "megatron";
-    refuse_flags(trace_rows(flags_), megatron ? "a Megatron script" : "a PipeDream graph");
+    refuse_flags(trace_rows(flags_), megatron ? "a Megatron script" : planned ? "a layer graph" : "a PipeDream graph");
     if (flags_.files.size() > 1) {
       throw InputError(Diagnostic{"C087", "FILE",
-                                  std::string(megatron ? "a Megatron script" : "a PipeDream profile") +
+                                  std::string(megatron  ? "a Megatron script"
+                                              : planned ? "a layer graph"
+                                                        : "a PipeDream profile") +
                                       " is one file; got " + std::to_string(flags_.files.size()),
                                   "import them one by one"});
     }
@@ -114,7 +118,9 @@ class Import : public Command {
 
   int import_graph() {
     const std::string& file = flags_.files.front();
-    const PipedreamImport imported = import_pipedream(read_file(file, "FILE"), file);
+    const std::string text = read_file(file, "FILE");
+    const PipedreamImport imported =
+        flags_.from == "pipedream" ? import_pipedream(text, file) : import_partitioning(text, file);
     OutputFile output(flags_.output.output);
     output.write(write_profile(imported.profile));
     output.commit();

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cost_models/transformer/modelled_profile.hpp"
+#include "cost_models/transformer/known_layers.hpp"
 
 namespace debubble {
 namespace {
@@ -128,8 +128,12 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
   OpTime time;
   if (request.graph != nullptr && request.layout != nullptr) {
-    time = time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
-                   request.drafts);
+    const auto planned = [&] {
+      return time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
+                     request.drafts);
+    };
+    const bool kept = request.layers != nullptr && request.generation;
+    time = kept ? request.layers->time(op, bytes, request, planned) : planned();
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);

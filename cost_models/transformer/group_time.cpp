@@ -16,9 +16,11 @@ namespace {
 // All groups of that dimension on one device of the pipeline, each once.
 std::vector<std::vector<std::int32_t>> rank_groups(Dimension dimension, const RankLayout& layout, int place) {
   std::set<std::vector<std::int32_t>> groups;
-  for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
-    for (int context = 0; context < layout.sizes.context; ++context) {
-      for (int data = 0; data < layout.sizes.data; ++data) {
+  // The ranks of a group name it alike.
+  const auto count = [&](Dimension inside, int size) { return dimension == inside ? 1 : size; };
+  for (int tensor = 0; tensor < count(Dimension::kTensor, layout.sizes.tensor); ++tensor) {
+    for (int context = 0; context < count(Dimension::kContext, layout.sizes.context); ++context) {
+      for (int data = 0; data < count(Dimension::kData, layout.sizes.data); ++data) {
         groups.insert(layout.group(dimension, tensor, context, data, place));
       }
     }

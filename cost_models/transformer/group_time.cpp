@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cost_models/transformer/modelled_profile.hpp"
+#include "cost_models/transformer/known_layers.hpp"
 
 namespace debubble {
 namespace {
@@ -16,9 +16,11 @@ namespace {
 // All groups of that dimension on one device of the pipeline, each once.
 std::vector<std::vector<std::int32_t>> rank_groups(Dimension dimension, const RankLayout& layout, int place) {
   std::set<std::vector<std::int32_t>> groups;
-  for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
-    for (int context = 0; context < layout.sizes.context; ++context) {
-      for (int data = 0; data < layout.sizes.data; ++data) {
+  // The ranks of a group name it alike.
+  const auto count = [&](Dimension inside, int size) { return dimension == inside ? 1 : size; };
+  for (int tensor = 0; tensor < count(Dimension::kTensor, layout.sizes.tensor); ++tensor) {
+    for (int context = 0; context < count(Dimension::kContext, layout.sizes.context); ++context) {
+      for (int data = 0; data < count(Dimension::kData, layout.sizes.data); ++data) {
         groups.insert(layout.group(dimension, tensor, context, data, place));
       }
     }
@@ -128,8 +130,12 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
   OpTime time;
   if (request.graph != nullptr && request.layout != nullptr) {
-    time = time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
-                   request.drafts);
+    const auto planned = [&] {
+      return time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
+                     request.drafts);
+    };
+    const bool kept = request.layers != nullptr && request.generation;
+    time = kept ? request.layers->time(op, bytes, request, planned) : planned();
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);

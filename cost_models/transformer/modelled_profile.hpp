@@ -18,6 +18,8 @@
 
 namespace debubble {
 
+class KnownLayers;  // cost_models/transformer/known_layers.hpp
+
 struct ModelRequest {
   TrainingSetup setup;
   KernelModel kernels;
@@ -26,8 +28,9 @@ struct ModelRequest {
   // The cluster and the job's place on it; null: every group has a switch of its own, with the hardware's link figures.
   const LinkGraph* graph = nullptr;
   const RankLayout* layout = nullptr;
-  KnownDrafts* drafts = nullptr;  // on the graph; null: none are kept
-  int place = 0;                  // the device of the pipeline whose ranks' groups count
+  KnownDrafts* drafts = nullptr;  // these two on the graph; null: none are kept
+  KnownLayers* layers = nullptr;
+  int place = 0;  // the device of the pipeline whose ranks' groups count
 };
 
 // Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError (F001 to F003)

@@ -107,6 +107,16 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   return request;
 }
 
+// Devices whose collectives inside layers take the same links are of one class.
+std::vector<std::size_t> classes_of_places(ModelRequest request, int devices) {
+  std::vector<std::size_t> classes;
+  std::map<std::vector<std::int64_t>, std::size_t> known;
+  for (request.place = 0; request.place < devices; ++request.place) {
+    classes.push_back(known.try_emplace(links_inside(request), known.size()).first->second);
+  }
+  return classes;
+}
+
 PlacedLayers layers_for(const Scenario& scenario, int devices) {
   if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
   const ModelRequest request = model_request(scenario, scenario.cluster.layout(devices));
@@ -152,13 +162,17 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   ModelRequest request = model_request(scenario, layout);
   request.graph = &graph;
   request.layout = &layout;
-  if (&graph == scenario.cluster.graph.get()) request.drafts = scenario.cluster.drafts.get();
+  const bool kept = scenario.cluster.known != nullptr && &graph == scenario.cluster.graph.get();
+  if (kept) {
+    request.drafts = &scenario.cluster.known->drafts;
+    request.layers = &scenario.cluster.known->layers;
+  }
   PlacedLayers placed;
-  std::map<std::vector<std::int64_t>, std::size_t> known;
+  const auto classes = [&] { return classes_of_places(request, devices); };
+  placed.of_device = kept ? request.layers->classes(layout, classes) : classes();
   for (request.place = 0; request.place < devices; ++request.place) {
-    const auto [found, is_new] = known.try_emplace(links_inside(request), placed.distinct.size());
-    if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
-    placed.of_device.push_back(found->second);
+    if (placed.of_device[static_cast<std::size_t>(request.place)] < placed.distinct.size()) continue;
+    placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
   }
   return placed;
 }

@@ -127,7 +127,7 @@ StepRequest request_of(const Scenario& scenario, const StageCosts& costs, const 
   request.topology = &place.topology;
   request.parallel = scenario.cluster.sizes;
   request.options = options;
-  request.drafts = scenario.cluster.drafts.get();
+  if (scenario.cluster.known != nullptr) request.drafts = &scenario.cluster.known->drafts;
   if (!scenario.profile) return request;
   const auto& setup = scenario.transformer.setup;
   request.stages = setup ? modelled_states(scenario, place) : measured_states(costs);

@@ -72,7 +72,7 @@ void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
   const bool kept = flags.known != nullptr;
   const KnownTopologies::Known known = kept ? flags.known->get(flags.topology, describe) : describe();
   cluster.graph = std::shared_ptr<const LinkGraph>(known, &known->graph);
-  if (kept) cluster.drafts = std::shared_ptr<KnownDrafts>(known, &known->drafts);
+  if (kept) cluster.known = known;
   cluster.rates = known->rates;
 }
 

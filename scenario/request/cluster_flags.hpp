@@ -40,7 +40,7 @@ struct ClusterFlags {
 struct ClusterScenario {
   std::string topology = "ideal";          // as typed
   std::shared_ptr<const LinkGraph> graph;  // null: ideal
-  std::shared_ptr<KnownDrafts> drafts;     // on the graph; null: none are kept
+  std::shared_ptr<KnownTopology> known;    // the graph and what is kept of it; null: nothing is
   std::vector<Assumption> rates;           // of the graph's links, with who says so
   Parallelism sizes;                       // without the pipeline, whose length the schedule says
   std::vector<Dimension> order = RankLayout{}.order;

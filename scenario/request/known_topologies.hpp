@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cost_models/collectives/known_drafts.hpp"
+#include "cost_models/transformer/known_layers.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/link_graph.hpp"
 
@@ -19,6 +20,7 @@ struct KnownTopology {
   LinkGraph graph;
   std::vector<Assumption> rates;
   KnownDrafts drafts;
+  KnownLayers layers;
 };
 
 // Safe to use from any thread.

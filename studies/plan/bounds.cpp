@@ -146,10 +146,11 @@ StepChains chains_of(const StepWork& step) {
 }
 
 Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepWork& step, int microbatches) {
-  return step_bound(order, costs, chains_of(step), microbatches);
+  return chained_step_bound(order, costs, chains_of(step), microbatches);
 }
 
-Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepChains& chains, int microbatches) {
+Nanoseconds chained_step_bound(const OrderSummary& order, const StageCosts& costs, const StepChains& chains,
+                               int microbatches) {
   const Paths paths = paths_of(order, costs);
   Nanoseconds bound = 0;
   for (const DeviceSummary& device : order.by_device) {

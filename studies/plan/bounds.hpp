@@ -26,8 +26,9 @@ namespace debubble {
 // By replica and stage: the longest chain of the step's tasks that begins when that has ended.
 using StepChains = std::map<std::pair<std::int32_t, std::int32_t>, Nanoseconds>;
 [[nodiscard]] StepChains chains_of(const StepWork& step);
-[[nodiscard]] Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepChains& chains,
-                                     int microbatches);
+// The same.
+[[nodiscard]] Nanoseconds chained_step_bound(const OrderSummary& order, const StageCosts& costs,
+                                             const StepChains& chains, int microbatches);
 
 // By device: weights, gradients, optimizer, buffers, and the most that the order holds at once, with the workspace of
 // the op that runs. What an allocator takes is no less.

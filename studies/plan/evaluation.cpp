@@ -23,7 +23,7 @@ int pattern_size(const PlanChoice& choice) { return std::min(choice.microbatches
 
 // Costs with or without what a training step adds; `order` is a pattern of the choice's.
 void bound_by(const OrderSummary& order, const StepCosts& step, const PlanChoice& choice, Evaluation& one) {
-  one.bound = std::max(one.bound, step_bound(order, step.costs, step.chains, choice.microbatches));
+  one.bound = std::max(one.bound, chained_step_bound(order, step.costs, step.chains, choice.microbatches));
   const std::vector<Bytes> memory = memory_bound(order, step.costs);
   for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
   one.missing = missing_memory(memory, step.capacities);

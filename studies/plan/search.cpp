@@ -141,28 +141,29 @@ class SearchRun {
     queue_.emplace(bound_of(one), complexity(state_.choice_of(id)), id);
   }
 
-  // The next in the queue: refined, and back into the queue, or simulated.
-  void look_closer() {
-    const auto next_is_refined = [&] {
-      const Evaluation::Kind kind = state_.find(std::get<2>(queue_.top()))->kind;
-      return kind != Evaluation::Kind::kBounded;
-    };
-    const bool refined = next_is_refined();
-    const std::size_t most = refined ? kBatch : kRefineBatch;
+  // The first of the queue that could still be the best, at most so many, taken out of it.
+  std::vector<VariantId> pop(std::size_t most) {
     std::vector<VariantId> ids;
-    while (ids.size() < most && !queue_.empty() && std::get<0>(queue_.top()) < limit() &&
-           next_is_refined() == refined) {
+    for (; ids.size() < most && !queue_.empty() && std::get<0>(queue_.top()) < limit(); queue_.pop()) {
       ids.push_back(std::get<2>(queue_.top()));
-      queue_.pop();
     }
-    if (!refined) {
-      state_.refine_all(ids, options_.threads);
-      for (const VariantId& id : ids) enqueue(id);
+    return ids;
+  }
+
+  // The first in the queue: simulated, once all of them are refined; so that no thread waits for a single one.
+  void look_closer() {
+    const auto is_refined = [&](const VariantId& id) { return state_.find(id)->kind != Evaluation::Kind::kBounded; };
+    std::vector<VariantId> ids = pop(kBatch);
+    if (std::all_of(ids.begin(), ids.end(), is_refined)) {
+      tell();
+      state_.simulate_all(ids, options_.threads);
+      for (const VariantId& id : ids) take(id, *state_.find(id));
       return;
     }
-    tell();
-    state_.simulate_all(ids, options_.threads);
-    for (const VariantId& id : ids) take(id, *state_.find(id));
+    for (const VariantId& id : pop(kRefineBatch - kBatch)) ids.push_back(id);
+    const auto fresh = std::stable_partition(ids.begin(), ids.end(), is_refined);
+    state_.refine_all({fresh, ids.end()}, options_.threads);
+    for (const VariantId& id : ids) enqueue(id);
   }
 
   void take(const VariantId& id, const Evaluation& one) {

@@ -7,6 +7,7 @@
 #include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/closed_forms.hpp"
 #include "cost_models/collectives/collective.hpp"
+#include "cost_models/collectives/known_drafts.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
 #include "tests/collectives/graphs.hpp"
@@ -213,6 +214,28 @@ TEST_CASE("groups side by side share the ports they have in common, and no other
   check_close(apart, 1e9 / 45e9);
   const LinkGraph narrow = board_graph({.boards = 2, .card_per_device = false});
   check_close(plan_collective(narrow, groups, kAllReduce, kGigabyte, ring).duration, 8 * 1e9 / 45e9);
+}
+
+TEST_CASE("drafts that are kept give the plans of fresh ones") {
+  const LinkGraph graph = board_graph({.boards = 2});
+  KnownDrafts known;
+  for (int again = 0; again < 2; ++again) {
+    for (const CollectiveKind kind : {kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kAllToAll}) {
+      for (const int ranks : {4, 8, 16}) {
+        for (const Bytes bytes : {Bytes{1}, Bytes{1} << 20, kGigabyte}) {
+          const std::vector<std::vector<std::int32_t>> group{plans_first_devices(ranks)};
+          const CollectivePlan kept = plan_collective(graph, group, kind, bytes, {}, &known);
+          const CollectivePlan fresh = plan_collective(graph, group, kind, bytes, {});
+          CHECK(kept.text == fresh.text);
+          CHECK(kept.duration == fresh.duration);
+          REQUIRE(kept.phases.size() == fresh.phases.size());
+          for (std::size_t k = 0; k < kept.phases.size(); ++k) {
+            CHECK(kept.phases[k].path.links.size() == fresh.phases[k].path.links.size());
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("protocol overhead and latencies: base once, links beside or inside the steps") {

@@ -13,6 +13,7 @@
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/simulate.hpp"
+#include "studies/planners/optpipe.hpp"
 #include "studies/planners/params.hpp"
 
 namespace debubble {
@@ -40,7 +41,7 @@ std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil
 class DecidedPipeline {
  public:
   DecidedPipeline(const PlannerJob& job, const PlannerDecision& decision)
-      : job_(job), stages_(decision.stages), sums_(job), multiple_(microbatch_multiple(decision)) {
+      : job_(job), decision_(decision), stages_(decision.stages), sums_(job), multiple_(microbatch_multiple(decision)) {
     const std::string* recompute = choice_of(decision, "recompute");
     recompute_ = recompute != nullptr && *recompute == "yes";
   }
@@ -49,7 +50,8 @@ class DecidedPipeline {
     ScheduleRequest request;
     request.devices = static_cast<int>(stages_.size());
     request.microbatches = std::max(1, job_.microbatches / multiple_);
-    const Schedule schedule = build_schedule("1f1b", request);
+    const bool own_order = decision_.planner == optpipe_planner().name;
+    const Schedule schedule = own_order ? optpipe_schedule(job_, decision_) : build_schedule("1f1b", request);
     const auto lowered_rows = lower(schedule);
     const auto& program = std::get<Program>(lowered_rows);
     // Links differ from cut to cut: a byte of the first run is a nanosecond, those of the second are bytes.
@@ -83,8 +85,11 @@ class DecidedPipeline {
       StageCost cost;
       cost.forward = whole_up(forward * share);
       cost.backward = whole_up((both - forward + (recompute_ ? forward : 0)) * share);
+      cost.input_grad = cost.backward / 2;
+      cost.weight_grad = cost.backward - cost.input_grad;
       const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
       cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
+      cost.weight_grad_held = cost.activation;
       cost.weights = sums_.parameters(stage.begin, stage.end);
       cost.optimizer = sums_.state(stage.begin, stage.end);
       if (index + 1 < stages_.size()) cost.output = timed ? transfer(index) : sent(index);
@@ -124,6 +129,7 @@ class DecidedPipeline {
   }
 
   const PlannerJob& job_;
+  const PlannerDecision& decision_;
   const std::vector<PlannerStage>& stages_;
   PlannerSums sums_;
   int multiple_;

@@ -24,7 +24,7 @@ TEST_CASE("plan --schedule-only: no row that runs the same pipeline within the m
       {"-p", "4", "-m", "8", "--param", "memory_limit=3"},
       {"-p", "4", "-m", "8", "--param", "memory_limit=2,4,4,4", "--times", "f=1,i=1.2,w=0.9,b=2.1"},
       {"-p", "3", "-m", "6", "--param", "memory_limit=3,2,2", "--comm", "0.3"},
-      {"-p", "4", "-m", "6", "--times", "f=1,b=2.5,i=1,w=1.5,hold=0.5"},
+      {"-p", "4", "-m", "6", "--times", "f=1,b=2.5,i=1,w=1.5"},
   };
   for (const std::vector<std::string>& pipeline : pipelines) {
     const Json plan = schedules_of(folder, pipeline);

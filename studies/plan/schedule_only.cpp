@@ -125,6 +125,7 @@ class ScheduleTrials {
     std::string text = "debubble simulate --schedule " + shell_quoted(name) + " -p " + std::to_string(plan_.devices) +
                        " -m " + std::to_string(plan_.microbatches);
     if (own.chunks > 1) text += " -v " + std::to_string(own.chunks);
+    if (!flags.partition.empty()) text += " --partition " + shell_quoted(flags.partition);
     const std::string repeated = repeated_flags(flags);
     return repeated.empty() ? text : text + " " + repeated;
   }

@@ -113,9 +113,10 @@ TEST_CASE("optimal: two stages per device, spans, whole backwards, sizes") {
 
 TEST_CASE("optimal: a MILP solver, where there is one, finds the same step and plans copies to the host") {
   const Folder folder;
+  Surroundings nowhere;
+  nowhere.environment = {"DEBUBBLE_CBC_PLUGIN=/nowhere/libdebubble_cbc.so"};
   const Outcome missing =
-      folder.run({"simulate", "--schedule", "optimal", "--param", "memory_limit=3", "--param", "solver=cbc"},
-                 {.environment = {"DEBUBBLE_CBC_PLUGIN=/nowhere/libdebubble_cbc.so"}});
+      folder.run({"simulate", "--schedule", "optimal", "--param", "memory_limit=3", "--param", "solver=cbc"}, nowhere);
   CHECK(missing.status == 3);
   CHECK(missing.out.empty());
   CHECK(missing.err.find("error[U064]: this debubble has no solver for MILPs: there is no "

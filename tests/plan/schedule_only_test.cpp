@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -54,6 +56,17 @@ TEST_CASE("plan --schedule-only: best, proof and the command that exports the or
         "\nexport debubble simulate --schedule v-half -p 4 -m 8 --export-schedule order.csv\n"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
+  }
+  const std::string profile = source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
+  const Json plan = schedules_of(folder, {"-p", "4", "-m", "6", "--profile", profile, "--partition", "7,5,5,7",
+                                          "--param", "memory_limit=3", "--param", "budget=2k"});
+  for (const Json& one : plan["schedules"]) {  // each command simulates to what was said
+    if (one["schedule"] != "optimal" && one["schedule"] != "zb-auto") continue;
+    std::vector<std::string> words;
+    for (std::istringstream text(one["command"].get<std::string>()); !text.eof();) text >> words.emplace_back();
+    words.erase(words.begin());
+    words.insert(words.end(), {"--format", "json"});
+    CHECK(Json::parse(folder.data(words))["makespan_ns"] == one["makespan_ns"]);
   }
   const std::string csv = folder.data({"plan", "--schedule-only", "-p", "2", "-m", "2", "--format", "csv"});
   CHECK(csv.starts_with("rank,schedule,chunks,fits,makespan_ns,bubble_ratio,peak_memory_bytes,note\n1,"));

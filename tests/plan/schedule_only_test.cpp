@@ -63,7 +63,7 @@ TEST_CASE("plan --schedule-only: best, proof and the command that exports the or
   for (const Json& one : plan["schedules"]) {  // each command simulates to what was said
     if (one["schedule"] != "optimal" && one["schedule"] != "zb-auto") continue;
     std::vector<std::string> words;
-    for (std::istringstream text(one["command"].get<std::string>()); !text.eof();) text >> words.emplace_back();
+    for (std::istringstream typed(one["command"].get<std::string>()); !typed.eof();) typed >> words.emplace_back();
     words.erase(words.begin());
     words.insert(words.end(), {"--format", "json"});
     CHECK(Json::parse(folder.data(words))["makespan_ns"] == one["makespan_ns"]);

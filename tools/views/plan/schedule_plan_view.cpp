@@ -21,7 +21,7 @@ std::string scheduled_name(const ScheduleTrial& trial) {
   return trial.chunks > 1 ? trial.schedule + " -v " + std::to_string(trial.chunks) : trial.schedule;
 }
 
-Bytes largest_peak(const Report& report) {
+Bytes most_on_a_device(const Report& report) {
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
   return peak;
@@ -73,7 +73,7 @@ std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const 
     ++shown;
     table.add_row({std::to_string(k + 1), scheduled_name(trial), format_duration(trial.report.makespan),
                    against(trial, best), format_percent(trial.report.bubble_ratio),
-                   format_size(largest_peak(trial.report)), trial.needs});
+                   format_size(most_on_a_device(trial.report)), trial.needs});
   }
   add_item(text, "best",
            wrap(fmt::format("{}: step {}, bubble {}", scheduled_name(best), format_duration(best.report.makespan),
@@ -119,7 +119,7 @@ std::string schedule_plan_json(const SchedulePlan& plan, const ToolFacts& tool) 
                                  {"same_pipeline", trial.same},
                                  {"makespan_ns", ran ? Json(trial.report.makespan) : Json(nullptr)},
                                  {"bubble_ratio", ran ? Json(trial.report.bubble_ratio) : Json(nullptr)},
-                                 {"peak_memory_bytes", ran ? Json(largest_peak(trial.report)) : Json(nullptr)},
+                                 {"peak_memory_bytes", ran ? Json(most_on_a_device(trial.report)) : Json(nullptr)},
                                  {"why", trial.why},
                                  {"needs", trial.needs},
                                  {"proof", trial.proof},
@@ -136,7 +136,7 @@ std::string schedule_plan_csv(const SchedulePlan& plan) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", ++place, trial.schedule, trial.chunks, trial.fits ? 1 : 0,
                        ran ? std::to_string(trial.report.makespan) : "",
                        ran ? fmt::format("{:.6f}", trial.report.bubble_ratio) : "",
-                       ran ? std::to_string(largest_peak(trial.report)) : "", quoted_reason(trial));
+                       ran ? std::to_string(most_on_a_device(trial.report)) : "", quoted_reason(trial));
   }
   return csv;
 }

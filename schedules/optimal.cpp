@@ -180,7 +180,7 @@ void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& s
   }
 }
 
-void write_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
+void plan_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
   if (std::all_of(copies.begin(), copies.end(), [](const auto& lane) { return lane.empty(); })) return;
   for (const auto& lane : copies) {
     schedule.copies.emplace_back();
@@ -256,7 +256,7 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   const OptimalFound found = search_variants(variants, asked, limit, budget);
   schedule.placement = found.variant->placement;
   write_orders(found.variant->problem, found.plan.orders, schedule);
-  write_copies(found.variant->problem, found.copies, schedule);
+  plan_copies(found.variant->problem, found.copies, schedule);
   schedule.params = {{"memory_limit", asked.limit.text}, {"budget", limit.text}};
   if (asked.goal == OrderGoal::kSpan) schedule.params.emplace_back("goal", "span");
   if (asked.solver) schedule.params.emplace_back("solver", "cbc");

@@ -7,12 +7,7 @@ namespace debubble {
 FlagRows flag_rows(PlanFlags& flags) {
   constexpr std::string_view kGroup = "Plan";
   return {
-      {.name = "--gpus",
-       .group = kGroup,
-       .type = "N",
-       .help = "GPUs of the job",
-       .target = &flags.gpus,
-       .required = true},
+      {.name = "--gpus", .group = kGroup, .type = "N", .help = "GPUs of the job", .target = &flags.gpus},
       {.name = "--global-batch",
        .group = kGroup,
        .type = "N",

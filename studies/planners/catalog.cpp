@@ -17,6 +17,7 @@
 #include "studies/planners/deepspeed.hpp"
 #include "studies/planners/even.hpp"
 #include "studies/planners/megatron.hpp"
+#include "studies/planners/optpipe.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/pipedream.hpp"
 #include "studies/planners/pipedream_2bw.hpp"
@@ -70,7 +71,7 @@ std::span<const PlannerEntry> planner_catalog() {
   static const std::array catalog{debubble_planner(), even_planner(),   megatron_planner(),  deepspeed_planner(),
                                   alpa_planner(),     dapple_planner(), pipedream_planner(), pipedream_2bw_planner(),
                                   spp_planner(),      bapipe_planner(), dawnpiper_planner(), accept_planner(),
-                                  pipeedge_planner(), autoddl_planner()};
+                                  pipeedge_planner(), optpipe_planner(), autoddl_planner()};
   return catalog;
 }
 

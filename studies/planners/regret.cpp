@@ -13,6 +13,7 @@
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/simulate.hpp"
+#include "studies/planners/optpipe.hpp"
 #include "studies/planners/params.hpp"
 
 namespace debubble {
@@ -79,8 +80,11 @@ class DecidedPipeline {
       StageCost cost;
       cost.forward = whole_up(forward * share);
       cost.backward = whole_up((both - forward + (recompute_ ? forward : 0)) * share);
+      cost.input_grad = cost.backward / 2;
+      cost.weight_grad = cost.backward - cost.input_grad;
       const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
       cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
+      cost.weight_grad_held = cost.activation;
       cost.weights = sums_.parameters(stage.begin, stage.end);
       cost.optimizer = sums_.state(stage.begin, stage.end);
       if (index + 1 < stages_.size()) cost.output = timed ? transfer(index) : sent(index);
@@ -150,6 +154,10 @@ DecisionWorth DecisionWorths::of(const PlannerDecision& decision) {
     not_for_planner(decision.planner, "its decision has no stages to simulate", "it decides how operators are split");
   }
   const DecidedPipeline pipeline(job_, decision);
+  if (decision.planner == optpipe_planner().name) {
+    const auto own_order = lower(optpipe_schedule(job_, decision));
+    return pipeline.worth(std::get<Program>(own_order));
+  }
   const std::pair<int, int> size(static_cast<int>(decision.stages.size()), pipeline.microbatches());
   auto program = programs_.find(size);
   if (program == programs_.end()) {

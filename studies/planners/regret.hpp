@@ -10,8 +10,9 @@
 //  - memory of a device: weights, gradients and optimizer state, whole on every replica, its share of the activations
 //  in
 //    flight, and what it received; workspace and buffers are left out.
-// A decision that recomputes ("recompute", "yes") runs each stage's forward once more and keeps its input only; one
-// that makes microbatches larger ("microbatch", "2 times the job's") has fewer of them.
+// A decision that orders its ops (optpipe) runs in that order, its backwards in two halves. A decision that recomputes
+// ("recompute", "yes") runs each stage's forward once more and keeps its input only; one that makes microbatches larger
+// ("microbatch", "2 times the job's") has fewer of them.
 #pragma once
 
 #include <cstdint>

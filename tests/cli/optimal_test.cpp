@@ -111,6 +111,43 @@ TEST_CASE("optimal: two stages per device, spans, whole backwards, sizes") {
   for (const json& device : sized["devices"]) CHECK(device["peak_memory_bytes"] <= std::int64_t{30} << 30);
 }
 
+TEST_CASE("optimal: a MILP solver, where there is one, finds the same step and plans copies to the host") {
+  const Folder folder;
+  Surroundings nowhere;
+  nowhere.environment = {"DEBUBBLE_CBC_PLUGIN=/nowhere/libdebubble_cbc.so"};
+  const Outcome missing =
+      folder.run({"simulate", "--schedule", "optimal", "--param", "memory_limit=3", "--param", "solver=cbc"}, nowhere);
+  CHECK(missing.status == 3);
+  CHECK(missing.out.empty());
+  CHECK(missing.err.find("error[U064]: this debubble has no solver for MILPs: there is no "
+                         "/nowhere/libdebubble_cbc.so\n  = help: install CBC (Debian, Ubuntu: apt-get install "
+                         "coinor-libcbc-dev)") != std::string::npos);
+  const std::vector<std::string> small{"simulate", "--schedule", "optimal",        "-p",     "2",
+                                       "-m",       "3",          "--comm",         "6",      "--format",
+                                       "json",     "--param",    "backward=whole", "--param"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = small;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return folder.run(arguments);
+  };
+  const Outcome solved = with({"memory_limit=2,3", "--param", "solver=cbc"});
+  if (solved.status == 3) {
+    MESSAGE("SKIPPED: built without CBC");
+    return;
+  }
+  const json found = json::parse(solved.out);
+  const json searched = json::parse(with({"memory_limit=2,3"}).out);
+  CHECK(found["makespan_ns"] == searched["makespan_ns"]);
+  CHECK(found["schedule"]["params"]["solver"] == "cbc");
+  const json copied = json::parse(with({"memory_limit=2,3", "--param", "solver=cbc", "--param", "offload=yes"}).out);
+  CHECK(copied["makespan_ns"] < searched["makespan_ns"]);
+  CHECK(copied["makespan_ns"] == 24'000'000);
+  CHECK(searched["makespan_ns"] == 36'000'000);
+  CHECK(copied["devices"][0]["peak_activation_shares"] <= 2);
+  CHECK(copied["devices"][0]["peak_host_bytes"] > 0);
+  CHECK(note_of(copied).find("no order of these stages within this memory takes less") != std::string::npos);
+}
+
 TEST_CASE("optimal refuses what is no limit, budget or choice") {
   const Folder folder;
   const auto refused = [&](const char* param) {
@@ -129,6 +166,13 @@ TEST_CASE("optimal refuses what is no limit, budget or choice") {
 )");
   CHECK(refused("budget=-1").starts_with("error[S006]: \"-1\" is not a budget"));
   CHECK(refused("budget=99999999999999999999").starts_with("error[S006]"));
+  CHECK(refused("offload=yes") ==
+        "error[S006]: our own search plans no copies to the host; the MILP of solver=cbc does\n  --> --param offload\n"
+        "  = help: add --param solver=cbc, or use --transform offload:memory_limit=... on an order\n");
+  CHECK(folder
+            .refusal({"simulate", "--schedule", "optimal", "-m", "256", "--param", "solver=cbc", "--param",
+                      "memory_limit=3"})
+            .starts_with("error[S006]: 3072 ops are too many for a MILP"));
   CHECK(refused("backward=both").starts_with("error[S007]: \"both\" is not one of auto|split|whole"));
 }
 

@@ -110,6 +110,21 @@ TEST_CASE("gems and hanayo need two devices") {
   }
 }
 
+TEST_CASE("dapple with less memory on a device before starts no more forwards than that one") {
+  const Folder folder;
+  const auto step = [&](const char* limits, const char* policy) {
+    const json run = json::parse(
+        folder.data({"simulate", "--schedule", "dapple", "-p", "4", "-m", "8", "--format", "json", "--param",
+                     std::string("memory_limit=") + limits, "--param", std::string("policy=") + policy}));
+    return run["makespan_ns"].get<double>() / 1e6;
+  };
+  for (const char* const policy : {"a", "b"}) {
+    CHECK(step("2,4,4,4", policy) == step("2", policy));  // both deadlocked before they were held to that
+    CHECK(step("8,1,8,8", policy) == step("8,1,1,1", policy));
+  }
+  CHECK(step("2,4,4,4", "a") == 69);
+}
+
 TEST_CASE("dapple is refused a limit that holds no activation, and policies it does not have") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "memory_limit=0.5"}).find("error[S042]") == 0);

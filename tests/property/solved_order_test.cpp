@@ -84,8 +84,7 @@ TEST_CASE("the MILP without copies has the optimum of our exact search") {
       const OrderProblem problem = solver_case(dice, devices, microbatches, chunks)
                                        .problem(split, dice.once_in(3) ? OrderGoal::kSpan : OrderGoal::kStep);
       OrderBudget budget(10'000'000);
-      const OrderPlan searched =
-          search_orders(problem, {{"one microbatch at a time", one_at_a_time(problem)}}, budget);
+      const OrderPlan searched = search_orders(problem, {{"one microbatch at a time", one_at_a_time(problem)}}, budget);
       REQUIRE(searched.proven());
       REQUIRE(solved_unaided(problem, false) == searched.cost);
       ++cases;
@@ -265,8 +264,8 @@ TEST_CASE("golden: enumerated makespans, by our search and by the MILP; copies o
       CAPTURE(row.devices);
       CAPTURE(row.microbatches);
       CAPTURE(limit);
-      const Case of = equal_case(row.devices, row.microbatches,
-                                 {row.forward, row.input_grad, row.weight_grad, 2, 1}, row.hop);
+      const Case of =
+          equal_case(row.devices, row.microbatches, {row.forward, row.input_grad, row.weight_grad, 2, 1}, row.hop);
       PlanningCosts known = of.known();
       for (StageCost& stage : known.costs.stages) stage.copy = 1;
       const std::vector<Bytes> limits(static_cast<std::size_t>(row.devices), limit);
@@ -298,8 +297,7 @@ TEST_CASE("what the MILP plans with copies is what the engine runs, within the m
     const OptimalSchedule made = search_optimal(request);
     for (const ScheduleProblem& problem : find_problems(made.schedule)) REQUIRE_EQ(problem.message, "");
     const auto lowered_rows = lower(made.schedule);
-    const Totals totals =
-        simulate_totals(std::get<Program>(lowered_rows), known.costs, Topology::ideal(of.hop, 0));
+    const Totals totals = simulate_totals(std::get<Program>(lowered_rows), known.costs, Topology::ideal(of.hop, 0));
     REQUIRE(totals.makespan == made.proof.time);
     REQUIRE(totals.devices[0].peak_activation <= 8);
     REQUIRE(totals.devices[1].peak_activation <= 4);

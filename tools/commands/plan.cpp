@@ -17,6 +17,7 @@
 #include "tools/views/plan/asked_planners_view.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
+#include "tools/views/plan/schedule_plan_view.hpp"
 
 namespace debubble {
 namespace {
@@ -41,6 +42,10 @@ class PlanCommand : public Command {
                     .default_text = "20",
                     .target = &patience_});
     add_rows(rows, flag_rows(planners_));
+    rows.push_back({.name = "--schedule-only",
+                    .group = "Plan",
+                    .help = "of a given pipeline (-p, -m): its best order",
+                    .target = &schedule_only_});
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kSeveralSchedules));
     add_rows(rows, flag_rows(output_, kPlanFormats));
     return rows;
@@ -51,6 +56,12 @@ class PlanCommand : public Command {
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
     }
+    if (!schedule_only_ && !flags_.gpus) {
+      throw InputError(Diagnostic{"C061", "debubble plan", "--gpus N is missing",
+                                  "run `debubble plan --help` for its flags; the best order of a pipeline that is "
+                                  "given needs none: debubble plan --schedule-only -p 4 -m 8"});
+    }
+    if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);
     const std::unique_ptr<PlanRanks> ranks = join_ranks();
     if (ranks != nullptr && !ranks->is_first()) {
       ranks->serve();
@@ -113,12 +124,45 @@ class PlanCommand : public Command {
     return PlanRanks::join(scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience));
   }
 
+  // The flags of whole plans say nothing here.
+  void refuse_flags_of_plans() {
+    FlagRows of_plans = flag_rows(flags_);
+    add_rows(of_plans, flag_rows(planners_));
+    for (const Flag& flag : of_plans) {
+      if (!is_given(flag)) continue;
+      throw InputError(Diagnostic{"C087", std::string(flag.name), "with --schedule-only the pipeline is given",
+                                  "leave it out; -p, -m, costs and --param memory_limit describe the pipeline"});
+    }
+  }
+
+  int run_schedule_only(std::size_t top, const Invocation& invocation) {
+    refuse_flags_of_plans();
+    Output output(output_, kPlanFormats);
+    StderrProgress progress;
+    const SchedulePlan plan = plan_schedule(scenario_, progress);
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(schedule_plan_json(plan, {std::string(kVersion), invocation.command_line}));
+        break;
+      case Format::kCsv:
+        output.write(schedule_plan_csv(plan));
+        break;
+      case Format::kMarkdown:  // not offered
+      case Format::kText:
+        output.write(schedule_plan_view(plan, top, output.style()));
+        break;
+    }
+    output.commit();
+    return kExitOk;
+  }
+
   PlanFlags flags_;
   PlannerFlags planners_;
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::optional<int> top_;
   std::optional<int> patience_;
+  bool schedule_only_ = false;
 };
 
 }  // namespace

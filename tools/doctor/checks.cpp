@@ -18,9 +18,9 @@
 #include "live/cpu/cores.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/mpi/plugin_loader.hpp"
-#include "schedules/optimal/program/solver_loader.hpp"
 #include "profiler/cupti/release.hpp"
 #include "profiler/cupti/table.hpp"
+#include "schedules/optimal/program/solver_loader.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 #include "studies/measure/places.hpp"
@@ -146,9 +146,8 @@ MachineCheck mpi_check() {
 }
 
 MachineCheck solver_check() {
-  return machine_check("CBC", [] {
-    return std::string(load_mixed_solver().name()) + ": --schedule optimal --param solver=cbc";
-  });
+  return machine_check(
+      "CBC", [] { return std::string(load_mixed_solver().name()) + ": --schedule optimal --param solver=cbc"; });
 }
 
 // Tools that are loaded into programs by the same variables, or that hold CUPTI for themselves.

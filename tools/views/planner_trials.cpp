@@ -139,8 +139,9 @@ std::string planner_decision_text(const PlannerDecision& decision, const std::op
   table.add_row({"predicts", predicted_text(decision)});
   for (const auto& [what, value] : decision.choices) table.add_row({what, value});
   if (worth) {
-    table.add_row({"simulated", format_duration(worth->step) + " per step of 1F1B, at most " +
-                                    format_size(worth->peak_memory) + " on a device" +
+    table.add_row({"simulated", format_duration(worth->step) +
+                                    (decision.planner == "optpipe" ? " per step of its order" : " per step of 1F1B") +
+                                    ", at most " + format_size(worth->peak_memory) + " on a device" +
                                     (worth->fits ? "" : ", which is more than it has")});
   }
   for (const std::string& note : decision.notes) table.add_row({"note", note});

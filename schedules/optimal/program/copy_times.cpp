@@ -7,7 +7,7 @@ namespace debubble {
 
 namespace {
 
-constexpr Nanoseconds kNotYet = -1;
+constexpr Nanoseconds kNotTimedYet = -1;
 
 class CopiedRun {
  public:
@@ -15,13 +15,13 @@ class CopiedRun {
       : problem_(problem),
         orders_(orders),
         copies_(copies),
-        begins_(problem.ops(), kNotYet),
+        begins_(problem.ops(), kNotTimedYet),
         backs_(problem.ops(), 0),
         counts_(problem.queues.size(), 0),
         devices_(orders.size()) {
     for (std::size_t d = 0; d < copies.size(); ++d) {
       for (const OrderCopy& copy : copies[d]) {
-        if (copy.back) backs_[gradient_of(copy)] = kNotYet;
+        if (copy.back) backs_[gradient_of(copy)] = kNotTimedYet;
       }
     }
   }
@@ -60,7 +60,7 @@ class CopiedRun {
 
   [[nodiscard]] Nanoseconds end_of(std::int32_t queue, std::int32_t microbatch) const {
     const Nanoseconds begin = begins_[problem_.id(queue, microbatch)];
-    return begin == kNotYet ? kNotYet : begin + at(problem_.queues, queue).duration;
+    return begin == kNotTimedYet ? kNotTimedYet : begin + at(problem_.queues, queue).duration;
   }
 
   bool run_op(std::size_t d) {
@@ -71,10 +71,10 @@ class CopiedRun {
     const std::int32_t microbatch = at(counts_, q);
     const std::size_t id = problem_.id(q, microbatch);
     Nanoseconds begin = std::max(device.free, backs_[id]);
-    if (backs_[id] == kNotYet || (queue.needs >= 0 && at(counts_, queue.needs) <= microbatch)) return false;
+    if (backs_[id] == kNotTimedYet || (queue.needs >= 0 && at(counts_, queue.needs) <= microbatch)) return false;
     if (queue.feeder >= 0) {
       const Nanoseconds made = end_of(queue.feeder, microbatch);
-      if (made == kNotYet) return false;
+      if (made == kNotTimedYet) return false;
       begin = std::max(begin, made + queue.lag);
     }
     begins_[id] = begin;
@@ -93,7 +93,7 @@ class CopiedRun {
     const OrderCopy& copy = copies_[d][device.copies];
     const OrderQueue& forward = at(problem_.queues, copy.forward);
     const Nanoseconds made = end_of(copy.forward, copy.microbatch);
-    if (made == kNotYet) return false;
+    if (made == kNotTimedYet) return false;
     Nanoseconds begin = std::max(device.lane, made);
     if (copy.back && copy.after >= 0) {
       if (to_index(copy.after) >= device.begun.size()) return false;

@@ -11,8 +11,8 @@ namespace debubble {
 
 // One way of an activation between its device and the host. Copies of a device run one at a time, in their order.
 struct OrderCopy {
-  bool back = false;           // out begins when its F has ended, back takes its memory when it begins
-  std::int32_t forward = 0;    // queue of the F that made it
+  bool back = false;         // out begins when its F has ended, back takes its memory when it begins
+  std::int32_t forward = 0;  // queue of the F that made it
   std::int32_t microbatch = 0;
   std::int32_t after = -1;  // of a copy back: position in the device's row of the op that must have begun
 

@@ -66,11 +66,11 @@ struct MixedQuestion {
 };
 
 struct MixedAnswer {
-  bool found = false;       // `values` hold a solution
-  bool proven = false;      // it is the best one
-  bool infeasible = false;  // there is none
-  double bound = 0;         // no solution costs less
-  int nodes = 0;            // visited
+  bool found = false;        // `values` hold a solution
+  bool proven = false;       // it is the best one
+  bool infeasible = false;   // there is none
+  double bound = 0;          // no solution costs less
+  int nodes = 0;             // visited
   double* values = nullptr;  // room for one per column, the caller's
 };
 

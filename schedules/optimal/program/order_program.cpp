@@ -72,8 +72,8 @@ void OrderProgram::add_begins(Nanoseconds most) {
       Nanoseconds& head = heads[problem_.id(q, k)];
       if (k > 0) head = heads[problem_.id(q, k - 1)] + queue.duration;
       if (queue.feeder >= 0) {
-        head = std::max(head, heads[problem_.id(queue.feeder, k)] + at(problem_.queues, queue.feeder).duration +
-                                  queue.lag);
+        head = std::max(head,
+                        heads[problem_.id(queue.feeder, k)] + at(problem_.queues, queue.feeder).duration + queue.lag);
       }
       if (queue.needs >= 0) {
         head = std::max(head, heads[problem_.id(queue.needs, k)] + at(problem_.queues, queue.needs).duration);

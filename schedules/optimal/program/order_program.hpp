@@ -65,9 +65,9 @@ class OrderProgram {
   MixedProgram program_;
   double unit_ = 1;
   int cost_ = 0;
-  std::vector<std::vector<char>> leads_;              // by queue and queue: the first one's op k precedes the other's
-  std::vector<int> begins_;                           // by op
-  std::vector<std::vector<std::size_t>> of_device_;   // its ops
+  std::vector<std::vector<char>> leads_;             // by queue and queue: the first one's op k precedes the other's
+  std::vector<int> begins_;                          // by op
+  std::vector<std::vector<std::size_t>> of_device_;  // its ops
   std::map<std::pair<std::size_t, std::size_t>, int> pairs_;  // first < second: 1 where the first is before
 };
 

@@ -1,5 +1,5 @@
-// ProgramCopies adds to an OrderProgram what OptPipe's program has beyond orders: each activation may leave for the host
-// after its F and is back before its gradient.
+// ProgramCopies adds to an OrderProgram what OptPipe's program has beyond orders: each activation may leave for the
+// host after its F and is back before its gradient.
 //
 //     o(i)                    activation i leaves
 //     u(i) >= end of F        begin of its way out; v(i) >= u(i) + copy of its way back; gradient >= v(i) + copy
@@ -34,7 +34,7 @@ class ProgramCopies {
     int device = 0;
     double copy = 0;
     Bytes bytes = 0;
-    int leaves = 0;      // columns
+    int leaves = 0;  // columns
     int out = 0, back = 0;
   };
   // An item's way: 2 * item for out, 2 * item + 1 for back.

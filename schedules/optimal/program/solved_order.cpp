@@ -24,9 +24,9 @@ void refuse_large(const OrderProblem& problem) {
     pairs += ops * ops / 2;
   }
   if (pairs <= kMostPairs) return;
-  fail("S006", "--param solver", counted(static_cast<std::int64_t>(problem.ops()), "op") +
-                                     " are too many for a MILP: " + std::to_string(pairs) +
-                                     " pairs of ops that share a device, at most " + std::to_string(kMostPairs),
+  fail("S006", "--param solver",
+       counted(static_cast<std::int64_t>(problem.ops()), "op") + " are too many for a MILP: " + std::to_string(pairs) +
+           " pairs of ops that share a device, at most " + std::to_string(kMostPairs),
        "use --param solver=search, or fewer microbatches");
 }
 
@@ -86,8 +86,8 @@ class OrderSolver {
     answer.values = values.data();
     solver.solve(question, answer);
     budget.charge(answer.nodes * kSolverNode);
-    solved_.solver = std::string(solver.name()) + ": " + counted(question.columns, "column") + ", " +
-                     counted(question.rows, "row");
+    solved_.solver =
+        std::string(solver.name()) + ": " + counted(question.columns, "column") + ", " + counted(question.rows, "row");
     const bool kept = answer.found && accept(order, copies, values);
     const double claimed = at(values, order.cost()) * order.unit();
     const bool as_claimed = static_cast<double>(plan.cost) <= claimed * (1 + 1e-6) + 1e-3 * order.unit();

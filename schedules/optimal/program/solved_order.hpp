@@ -21,8 +21,8 @@ struct SolvedOrder {
   std::string solver;  // "CBC 2.10.8: 123 columns, 45 rows"; empty where the bound made it superfluous
 };
 
-// A node of the solver is charged as 500 of our search's. Throws UnavailableError U064 where there is no solver, InputError S006 for
-// a problem that is too large for one, or (with copies) keeps more for a W than its activation was.
+// A node of the solver is charged as 500 of our search's. Throws UnavailableError U064 where there is no solver,
+// InputError S006 for a problem that is too large for one, or (with copies) keeps more for a W than its activation was.
 [[nodiscard]] SolvedOrder solve_order(const OrderProblem& problem, const std::vector<OrderStart>& starts,
                                       const SolverChoice& choice, OrderBudget& budget);
 

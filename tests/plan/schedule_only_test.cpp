@@ -1,0 +1,90 @@
+// `debubble plan --schedule-only`: the catalog and `optimal` at the same memory, on a pipeline that is given.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+Json schedules_of(const Folder& folder, std::vector<std::string> more) {
+  std::vector<std::string> words{"plan", "--schedule-only", "--format", "json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return Json::parse(folder.data(words));
+}
+
+TEST_CASE("plan --schedule-only: no row that runs the same pipeline within the memory is faster than optimal") {
+  const Folder folder;
+  const std::vector<std::vector<std::string>> pipelines{
+      {"-p", "4", "-m", "8", "--param", "memory_limit=3"},
+      {"-p", "4", "-m", "8", "--param", "memory_limit=2,4,4,4", "--times", "f=1,i=1.2,w=0.9,b=2.1"},
+      {"-p", "3", "-m", "6", "--param", "memory_limit=3,2,2", "--comm", "0.3"},
+      {"-p", "4", "-m", "6", "--times", "f=1,b=2.5,i=1,w=1.5"},
+  };
+  for (const std::vector<std::string>& pipeline : pipelines) {
+    const Json plan = schedules_of(folder, pipeline);
+    std::int64_t searched = 0;      // with one stage per device
+    std::int64_t searched_two = 0;  // with two
+    for (const Json& one : plan["schedules"]) {
+      if (one["schedule"] == "optimal") (one["chunks"] == 1 ? searched : searched_two) = one["makespan_ns"];
+    }
+    REQUIRE(searched > 0);
+    for (const Json& one : plan["schedules"]) {
+      if (one["fits"] == false || one["same_pipeline"] == false || one["schedule"] == "pipeoffload") continue;
+      CAPTURE(one["schedule"]);
+      const std::int64_t best = one["chunks"] == 1 ? searched : searched_two;
+      CHECK(one["makespan_ns"].get<std::int64_t>() >= best);
+    }
+  }
+}
+
+TEST_CASE("plan --schedule-only: best, proof and the command that exports the order") {
+  const Folder folder;
+  const std::string text =
+      folder.data({"plan", "--schedule-only", "-p", "4", "-m", "8", "--param", "memory_limit=3", "--width", "400"});
+  CHECK(text.starts_with("schedules on 4 devices: 8 microbatches, memory_limit=3\n"));
+  for (const char* const part :
+       {"\nbest   v-half -v 2: step 26.50 ms", "\nalso   seq1f1b takes 26.25 ms, but not of this pipeline as it is: ",
+        "\nproof  optimal: planned step 31.000 ms; no order of these stages within this memory takes less",
+        "\nexport debubble simulate --schedule v-half -p 4 -m 8 --export-schedule order.csv\n"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  const std::string profile = source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
+  const Json plan = schedules_of(folder, {"-p", "4", "-m", "6", "--profile", profile, "--partition", "7,5,5,7",
+                                          "--param", "memory_limit=3", "--param", "budget=2k"});
+  for (const Json& one : plan["schedules"]) {  // each command simulates to what was said
+    if (one["schedule"] != "optimal" && one["schedule"] != "zb-auto") continue;
+    std::vector<std::string> words;
+    for (std::istringstream typed(one["command"].get<std::string>()); !typed.eof();) typed >> words.emplace_back();
+    words.erase(words.begin());
+    words.insert(words.end(), {"--format", "json"});
+    CHECK(Json::parse(folder.data(words))["makespan_ns"] == one["makespan_ns"]);
+  }
+  const std::string csv = folder.data({"plan", "--schedule-only", "-p", "2", "-m", "2", "--format", "csv"});
+  CHECK(csv.starts_with("rank,schedule,chunks,fits,makespan_ns,bubble_ratio,peak_memory_bytes,note\n1,"));
+}
+
+TEST_CASE("plan --schedule-only refuses flags of whole plans, limits that hold nothing, and transforms") {
+  const Folder folder;
+  const auto refused = [&](const char* flag, const char* value) {
+    return folder.refusal({"plan", "--schedule-only", flag, value});
+  };
+  CHECK(refused("--gpus", "3") ==
+        "error[C087]: with --schedule-only the pipeline is given\n  --> --gpus\n"
+        "  = help: leave it out; -p, -m, costs and --param memory_limit describe the pipeline\n");
+  CHECK(refused("--param", "memory_limit=0.1").starts_with("error[S042]: optimal does not work with 0.1"));
+  CHECK(refused("--param", "memory_limit=2,2").starts_with("error[S062]"));
+  CHECK(refused("--transform", "offload").starts_with("error[C087]: schedules are compared as they are"));
+  CHECK(folder.refusal({"plan"}).starts_with("error[C061]: --gpus N is missing\n  --> debubble plan\n"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

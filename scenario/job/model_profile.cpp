@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "cost_models/transformer/layer_ops.hpp"
@@ -191,6 +192,15 @@ UsualCluster usual_cluster(const std::string& hardware, int gpus) {
     return {std::string(machine.topology) + ":" + std::to_string(machines), machine.gpus};
   }
   return {};
+}
+
+int alike_machine(const std::string& topology) {
+  constexpr std::string_view kMesh = "v100-mesh";  // the GPUs of one have some neighbours only
+  const std::string name = topology.substr(0, topology.find(':'));
+  if (topology.find(',') != std::string::npos || name == kMesh) return 0;
+  const auto* const found = std::find_if(kMachines.begin(), kMachines.end(),
+                                         [&](const Machine& machine) { return name == machine.topology; });
+  return found == kMachines.end() ? 0 : found->gpus;
 }
 
 }  // namespace debubble

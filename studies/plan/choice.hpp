@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "scenario/request/scenario.hpp"
 
@@ -23,6 +24,10 @@ struct PlanChoice {
   int recompute = 0;            // of kRecomputeWords
   std::string schedule;
   int chunks = 1;  // stages per device
+  // What a plain run leaves as it is: empty, the job's own.
+  std::vector<std::string> params;  // of the schedule: "memory_limit=1.5p"
+  std::string rank_order;           // "tp-cp-pp-dp", nearest first
+  std::string partition;            // as --partition takes it
 
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };

@@ -33,6 +33,7 @@ class PlanMaker {
     begin_ = std::chrono::steady_clock::now();
     if (in_time && asked().request.runs_in.empty()) search_frameworks(search);
     plan_.search = search.run(asked().options, progress_);
+    if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
     if (plan_.search.runs.empty()) {
       if (!plan_.search.interrupted) find_enough_gpus();
       return std::move(plan_);

@@ -26,6 +26,7 @@ struct Plan {
   std::optional<Simulated> best;
   std::vector<FrameworkFlags> frameworks;
   std::vector<Alternative> alternatives;
+  std::optional<OwnStanding> own;  // of the run that is there already, where one was given
   // Where nothing fits: the smallest multiple of the GPUs on which something does.
   std::optional<int> enough_gpus;
 };

@@ -11,6 +11,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/plan/rank_orders.hpp"
 
 namespace debubble {
 namespace {
@@ -69,7 +70,8 @@ std::vector<int> divisors(int number) {
 
 const std::vector<std::string>& plan_keys() {
   static const std::vector<std::string> keys{
-      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks"};
+      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks",
+      "rank-order"};
   return keys;
 }
 
@@ -92,12 +94,15 @@ class SpaceMaker {
         data_(allowed_numbers(request, "dp")),
         zero_(allowed_numbers(request, "zero")),
         microbatch_(allowed_numbers(request, "microbatch")),
-        chunks_(allowed_numbers(request, "chunks")) {
+        chunks_(allowed_numbers(request, "chunks")),
+        recompute_(allowed_words(request, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)})),
+        sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
     check_keys();
+    const auto orders = request.allowed.find("rank-order");
+    orders_ = allowed_rank_orders(orders == request.allowed.end() ? nullptr : &orders->second);
   }
 
   PlanSpace run() {
-    choose_words();
     choose_variants();
     for (int zero = 0; zero <= 3; ++zero) {
       if (is_allowed(zero_, zero)) space_.zeros.push_back(zero);
@@ -128,11 +133,6 @@ class SpaceMaker {
       throw InputError(Diagnostic{"C002", "--fix " + key, "there is nothing of that name to fix",
                                   guess.empty() ? "there are " + names : "did you mean " + guess + "?"});
     }
-  }
-
-  void choose_words() {
-    recompute_ = allowed_words(request_, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)});
-    sequence_ = allowed_words(request_, "sequence-parallel", {"on", "off"});
   }
 
   void choose_variants() {
@@ -173,7 +173,10 @@ class SpaceMaker {
         base.expert = expert;
         base.pipeline = pipeline;
         base.data = data;
-        add_microbatches(base);
+        for (const std::string& order : distinct_rank_orders(base, orders_, request_.alike)) {
+          base.rank_order = order;
+          add_microbatches(base);
+        }
       }
     }
   }
@@ -245,13 +248,18 @@ class SpaceMaker {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
                     std::to_string(kMostStagesPerDevice) + "): synchronous, planned without times, whole sequences");
     }
-    all.emplace_back("ranks are placed nearest first in the order tp, cp, dp, pp, unless --rank-order says otherwise");
+    if (!request_.allowed.contains("rank-order")) {
+      all.push_back(std::string("ranks are placed nearest first in the order ") + kUsualRankOrder +
+                    (request_.alike < kMostGpus ? std::string(" or ") + kPipelineInside : "") +
+                    ", unless --only rank-order= says otherwise");
+    }
     if (request_.job.partition.empty()) all.emplace_back("the cut of the layers balances time");
   }
 
   const PlanRequest& request_;
   std::optional<std::vector<std::int64_t>> tensor_, context_, expert_, pipeline_, data_, zero_, microbatch_, chunks_;
   std::optional<std::vector<std::string>> recompute_, sequence_;
+  std::vector<std::string> orders_;  // "" for the usual one
   PlanSpace space_;
 };
 

@@ -23,10 +23,11 @@ struct PlanRequest {
   int gpus = 0;
   std::int64_t global_batch = 0;  // samples of one step
   // "tp": {"4", "8"}. A key that is absent is open; there are "tp", "cp", "ep", "pp", "dp", "zero", "microbatch",
-  // "recompute", "sequence-parallel", "schedule", "chunks".
+  // "recompute", "sequence-parallel", "schedule", "chunks", "rank-order".
   std::map<std::string, std::vector<std::string>> allowed;
   std::string runs_in;     // a framework's name; empty: any, or none
   int machine = 8;         // GPUs of a machine, the most tensor ranks
+  int alike = 0;           // GPUs of a machine where machines are alike; 0: unknown (rank_orders.hpp)
   int layers = 0;          // of the model, embedding and head among them
   std::int64_t heads = 0;  // 0: unknown (a measured profile): tp, cp and ep are 1
   std::int64_t experts = 0;

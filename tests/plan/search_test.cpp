@@ -34,6 +34,11 @@ PlanRequest random_request(std::uint64_t seed) {
   request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
   request.allowed["chunks"] = {"1", "2", "3"};
+  if (!dice.once_in(6)) return request;
+  request.job.cluster.topology = "dgx-a100:2";  // on which the order of the ranks matters
+  request.gpus = 16;
+  request.alike = 8;
+  request.allowed["tp"] = {"1", "2"};
   return request;
 }
 

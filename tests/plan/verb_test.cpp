@@ -188,6 +188,8 @@ TEST_CASE("bad input is refused with the place and the remedy") {
     CHECK(contains(text, std::string("error[") + code + "]"));
   };
   refused({"-m", "8"}, "C087");
+  refused({"--fix", "rank-order=tp-pp"}, "B015");
+  refused({"--fix", "rank-order=tp-pp-dp", "--rank-order", "tp,dp,pp"}, "C007");
   refused({"--param", "group=2"}, "C087");
   refused({"--slow", "device=1:0.5"}, "C087");
   refused({"--jitter", "lognormal:0.1"}, "C087");

@@ -7,6 +7,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/plan/plan.hpp"
+#include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/plan/plan_view.hpp"
@@ -37,6 +38,7 @@ class PlanCommand : public Command {
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
     }
+    flags_.read_scenario = read_scenario_file;
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     const Plan plan = make_plan(scenario_, flags_, progress);

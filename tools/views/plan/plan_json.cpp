@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/json/json.hpp"
+#include "studies/plan/rank_orders.hpp"
 #include "tools/views/plan/plan_view.hpp"
 
 namespace debubble {
@@ -15,7 +16,15 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json choice_json(const PlanChoice& choice) {
+// As --partition takes it.
+std::string partition_word(const Plan& plan, const PlanChoice& choice) {
+  const std::string& word = choice.partition.empty() ? plan.asked.request.job.partition : choice.partition;
+  return word.empty() ? "auto" : word;
+}
+
+Json choice_json(const Plan& plan, const PlanChoice& choice) {
+  Json params = Json::array();
+  for (const std::string& param : choice.params) params.push_back(param);
   return {{"tp", choice.tensor},
           {"cp", choice.context},
           {"ep", choice.expert},
@@ -28,11 +37,14 @@ Json choice_json(const PlanChoice& choice) {
           {"recompute", kRecomputeWords[choice.recompute]},
           {"schedule", choice.schedule},
           {"chunks", choice.chunks},
+          {"params", params},
+          {"rank_order", choice.rank_order.empty() ? kUsualRankOrder : choice.rank_order},
+          {"partition", partition_word(plan, choice)},
           {"text", to_string(choice)}};
 }
 
 Json run_json(const Plan& plan, const PlannedRun& run) {
-  return {{"choice", choice_json(run.choice)},
+  return {{"choice", choice_json(plan, run.choice)},
           {"makespan_ns", run.step},
           {"bound_ns", run.bound},
           {"bubble_ratio", run.bubble_ratio},
@@ -62,10 +74,32 @@ Json search_json(const SearchResult& search) {
           {"interrupted", search.interrupted}};
 }
 
-Json nearest_json(const std::optional<NearMiss>& nearest) {
+Json nearest_json(const Plan& plan) {
+  const std::optional<NearMiss>& nearest = plan.search.nearest;
   if (!nearest) return nullptr;
-  return {
-      {"choice", choice_json(nearest->choice)}, {"missing_bytes", nearest->missing}, {"simulated", nearest->simulated}};
+  return {{"choice", choice_json(plan, nearest->choice)},
+          {"missing_bytes", nearest->missing},
+          {"simulated", nearest->simulated}};
+}
+
+Json own_run_json(const Plan& plan) {
+  if (!plan.own) return nullptr;
+  const OwnRun& own = *plan.asked.own;
+  const Evaluation& found = plan.own->found;
+  const bool simulated = was_simulated(found) && found.kind != Evaluation::Kind::kDeadlock;
+  Json notes = Json::array();
+  for (const std::string& note : own.notes) notes.push_back(note);
+  Json problem = nullptr;
+  if (found.kind == Evaluation::Kind::kDeadlock) problem = "deadlock";
+  if (!was_simulated(found)) problem = found.code + ": " + found.message;
+  return {{"name", own.name},
+          {"choice", choice_json(plan, own.choice)},
+          {"run", simulated ? run_json(plan, found.run) : Json(nullptr)},
+          {"problem", problem},
+          {"missing_bytes", found.missing},
+          {"faster_plans", plan.own->faster},
+          {"measured_ns", own.measured > 0 ? Json(own.measured) : Json(nullptr)},
+          {"notes", notes}};
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
@@ -94,8 +128,9 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   for (const FrameworkFlags& one : plan.frameworks) {
     json["frameworks"].push_back({{"framework", one.framework}, {"text", one.text}, {"note", one.note}});
   }
-  json["nearest"] = nearest_json(plan.search.nearest);
+  json["nearest"] = nearest_json(plan);
   json["enough_gpus"] = plan.enough_gpus ? Json(*plan.enough_gpus) : Json(nullptr);
+  json["own_run"] = own_run_json(plan);
   json["restrictions"] = Json::array();
   for (const std::string& one : plan.restrictions) json["restrictions"].push_back(one);
   std::vector<Assumption> assumptions = plan.asked.assumptions;
@@ -110,15 +145,18 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
 std::string plan_csv(const Plan& plan, std::size_t top) {
   std::string csv =
       "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,pp,"
-      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks\n";
+      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks,rank_order,partition,params\n";
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
     const PlannedRun& run = plan.search.runs[k];
     const PlanChoice& c = run.choice;
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", k + 1, run.step,
+    const std::string order = c.rank_order.empty() ? kUsualRankOrder : c.rank_order;
+    std::string params;
+    for (const std::string& param : c.params) params += (params.empty() ? "" : ";") + param;
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\"{}\",{}\n", k + 1, run.step,
                        run.bubble_ratio, run.peak, run.spare ? std::to_string(*run.spare) : "",
                        number(run.tokens_per_second), number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context,
                        c.expert, c.pipeline, c.data, c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches,
-                       kRecomputeWords[c.recompute], c.schedule, c.chunks);
+                       kRecomputeWords[c.recompute], c.schedule, c.chunks, order, partition_word(plan, c), params);
   }
   return csv;
 }

@@ -13,6 +13,7 @@
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
+#include "tools/views/plan/own_run_view.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -63,6 +64,11 @@ class PlanText {
       add_failure();
     } else {
       add_best();
+    }
+    bool first = true;
+    for (const std::string& one : own_run_lines(plan_)) {
+      item(first ? "yours" : "", printable(one));
+      first = false;
     }
     item("certainty", certainty_words(plan_));
     item("searched", searched());

@@ -85,14 +85,16 @@ void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& on
     NoProgress nobody;
     one.kind = Evaluation::Kind::kRefined;
     const Job job = prepare(pattern, choice.schedule, nobody);
-    bound_by(summarise(job.schedule, find_schedule(choice.schedule)->splits_backward), job, choice, one);
+    bound_by(summary_for(choice, job.schedule), job, choice, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }
 }
 
 PatternKey pattern_key(const PlanChoice& choice) {
-  return {choice.schedule, choice.pipeline, choice.chunks, pattern_size(choice)};
+  std::string name = choice.schedule;
+  for (const std::string& param : choice.params) name += " " + param;
+  return {name, choice.pipeline, choice.chunks, pattern_size(choice)};
 }
 
 Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
@@ -102,13 +104,14 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
     order.devices = choice.pipeline;
     order.microbatches = pattern_size(choice);
     order.chunks = choice.chunks;
+    order.params = params_of(choice);
     if (choice.pipeline * choice.chunks > request.layers) {
       fail("L004", "--fix chunks",
            std::to_string(choice.pipeline * choice.chunks) + " stages need at least as many layers",
            "leave chunks open");
     }
     Schedule schedule = build_schedule(choice.schedule, order);
-    pattern.order = summarise(schedule, find_schedule(choice.schedule)->splits_backward);
+    pattern.order = summary_for(choice, schedule);
     pattern.plain = !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
     if (pattern.plain) schedule.rows.clear();
     pattern.shape = std::move(schedule);

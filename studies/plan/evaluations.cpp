@@ -24,6 +24,7 @@ PlanChoice PlanEvaluations::choice_of(const VariantId& id) const {
   const PlanVariant& variant = space_.variants_of(choice)[id.variant];
   choice.schedule = variant.schedule;
   choice.chunks = variant.chunks;
+  choice.params = variant.params;
   choice.zero = id.zero;
   return choice;
 }

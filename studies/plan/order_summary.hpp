@@ -54,8 +54,9 @@ struct OrderSummary {
   std::vector<DeviceSummary> by_device;
 };
 
-// Where activations leave the device meanwhile, or are made again, no moments are told. `may_split`: with more
-// microbatches the order may split backwards that it leaves whole with these.
-[[nodiscard]] OrderSummary summarise(const Schedule& schedule, bool may_split = false);
+// Where activations leave the device meanwhile, or are made again, no moments are told, but those of stages from
+// `first_held` on, which stay in any order of its kind; of earlier ones nothing is then counted as held. `may_split`:
+// with more microbatches the order may split backwards that it leaves whole with these.
+[[nodiscard]] OrderSummary summarise(const Schedule& schedule, bool may_split = false, std::int32_t first_held = 0);
 
 }  // namespace debubble

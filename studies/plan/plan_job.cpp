@@ -84,6 +84,15 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
   job.cluster.sequence_parallel = false;
   if (!job.schedules.empty()) allow(allowed, "schedule", std::move(job.schedules), "--schedules");
   job.schedules.clear();
+  for (const std::string& param : job.params) {
+    const std::size_t equals = param.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == param.size()) {
+      throw InputError(
+          Diagnostic{"C006", "--param", "\"" + param + "\" is not KEY=VALUE", "write it like --param memory_limit=2p"});
+    }
+    allow(allowed, param.substr(0, equals), {param.substr(equals + 1)}, "--param");
+  }
+  job.params.clear();
   if (!job.cluster.rank_order.empty()) {
     std::string word = job.cluster.rank_order;
     std::replace(word.begin(), word.end(), ',', '-');
@@ -98,9 +107,8 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
 }
 
 void refuse_decided(const ScenarioFlags& job) {
-  if (!job.params.empty() || !job.transforms.empty()) {
-    throw InputError(Diagnostic{"C087", job.params.empty() ? "--transform" : "--param",
-                                "a plan compares schedules as they are", "leave it out"});
+  if (!job.transforms.empty()) {
+    throw InputError(Diagnostic{"C087", "--transform", "a plan compares schedules as they are", "leave it out"});
   }
   ScenarioFlags copy = job;
   for (const Flag& flag : flag_rows(copy.variation)) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "formats/text/numbers.hpp"
 #include "schedules/catalog.hpp"
@@ -79,7 +80,8 @@ const std::vector<std::string>& plan_keys() {
 // together. Others are asked for by name.
 bool is_usual(const ScheduleEntry& entry) {
   static constexpr std::array<std::string_view, 5> kOthers{"naive", "terapipe", "seq1f1b", "wavelet", "bpipe"};
-  return entry.family != ScheduleFamily::kAsynchronous && !entry.uses_costs &&
+  const bool planned = entry.uses_costs && entry.name != "pipeoffload";  // whose ops do not depend on the times
+  return entry.family != ScheduleFamily::kAsynchronous && !planned &&
          std::find(kOthers.begin(), kOthers.end(), entry.name) == kOthers.end();
 }
 
@@ -126,7 +128,7 @@ class SpaceMaker {
   void check_keys() const {
     for (const auto& [key, values] : request_.allowed) {
       const auto& keys = plan_keys();
-      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      if (std::find(keys.begin(), keys.end(), key) != keys.end() || is_schedule_param(key)) continue;
       const std::string guess = closest_name(key, keys);
       std::string names;
       for (const std::string& one : keys) names += (names.empty() ? "" : ", ") + one;
@@ -145,8 +147,26 @@ class SpaceMaker {
       if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
       const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostStagesPerDevice;
       for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
-        if (is_allowed(chunks_, chunks)) space_.variants.push_back({entry.name, chunks});
+        if (!is_allowed(chunks_, chunks)) continue;
+        for (PlanVariant& one : variants_with(entry, chunks, request_.allowed)) {
+          if (named || chunks_ || is_usual_variant(one)) space_.variants.push_back(std::move(one));
+        }
       }
+    }
+    check_params();
+  }
+
+  // A parameter that no schedule of the space has would change nothing.
+  void check_params() const {
+    for (const auto& [key, values] : request_.allowed) {
+      if (!is_schedule_param(key)) continue;
+      const bool used = std::any_of(space_.variants.begin(), space_.variants.end(), [&](const PlanVariant& variant) {
+        const auto& params = find_schedule(variant.schedule)->params;
+        return std::any_of(params.begin(), params.end(), [&](const ParamSpec& param) { return param.name == key; });
+      });
+      if (used || space_.variants.empty()) continue;
+      throw InputError(Diagnostic{"C002", "--fix " + key, "no schedule of the space has the parameter " + key,
+                                  "name one that has it, like --only schedule=zb-auto"});
     }
   }
 
@@ -247,6 +267,9 @@ class SpaceMaker {
     if (!request_.allowed.contains("schedule")) {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
                     std::to_string(kMostStagesPerDevice) + "): synchronous, planned without times, whole sequences");
+      if (!chunks_) {
+        all.emplace_back("pipeoffload offloads half of 2 or 4 stages per device: --only schedule= names the others");
+      }
     }
     if (!request_.allowed.contains("rank-order")) {
       all.push_back(std::string("ranks are placed nearest first in the order ") + kUsualRankOrder +

@@ -34,6 +34,7 @@ PlanRequest random_request(std::uint64_t seed) {
   request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
   request.allowed["chunks"] = {"1", "2", "3"};
+  if (dice.once_in(3)) request.allowed["schedule"].emplace_back(dice.once_in(2) ? "pipeoffload" : "zb-auto");
   if (!dice.once_in(6)) return request;
   request.job.cluster.topology = "dgx-a100:2";  // on which the order of the ranks matters
   request.gpus = 16;
@@ -56,6 +57,7 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
         PlanChoice choice = base;
         choice.schedule = variant.schedule;
         choice.chunks = variant.chunks;
+        choice.params = variant.params;
         choice.zero = zero;
         try {
           NoProgress nobody;

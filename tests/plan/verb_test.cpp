@@ -89,6 +89,22 @@ TEST_CASE("what is fixed, by --fix, --only or the flag's own name, is kept") {
   }
 }
 
+TEST_CASE("parameters of schedules are named like the schedule itself, and the command repeats them") {
+  const Folder folder;
+  const auto runs = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--fix", "pp=4,tp=1,cp=1,microbatch=1,recompute=none", "--gap", "0", "--format", "json",
+                               "--top", "1"});
+    return Json::parse(folder.data(small_with(flags)));
+  };
+  const Json plan = runs({"--only", "schedule=zb-auto,memory_limit=1.5p"});
+  CHECK(plan["runs"][0]["choice"]["params"] == Json::parse(R"(["memory_limit=1.5p"])"));
+  CHECK(contains(plan["runs"][0]["command"], " --param memory_limit=1.5p"));
+  CHECK(runs({"--only", "schedule=zb-auto", "--param", "memory_limit=1.5p"})["runs"] == plan["runs"]);
+  CHECK(runs({"--only", "schedule=zb-auto"})["search"]["space"] == 3 * plan["search"]["space"].get<int>());
+  const Json offloaded = runs({"--only", "schedule=pipeoffload", "--memory", "30GiB"});
+  CHECK(contains(offloaded["runs"][0]["command"], " --param offload_chunks="));
+}
+
 TEST_CASE("what runs in a framework comes with what to paste there") {
   const Folder folder;
   const Json plan = Json::parse(folder.data(small_with(
@@ -190,7 +206,9 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"-m", "8"}, "C087");
   refused({"--fix", "rank-order=tp-pp"}, "B015");
   refused({"--fix", "rank-order=tp-pp-dp", "--rank-order", "tp,dp,pp"}, "C007");
-  refused({"--param", "group=2"}, "C087");
+  refused({"--param", "group"}, "C006");
+  refused({"--param", "memory_limit=2p"}, "C002");
+  refused({"--transform", "recompute"}, "C087");
   refused({"--slow", "device=1:0.5"}, "C087");
   refused({"--jitter", "lognormal:0.1"}, "C087");
   refused({"--fix", "tp"}, "C006");

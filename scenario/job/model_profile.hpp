@@ -46,8 +46,8 @@ struct UsualCluster {
 };
 [[nodiscard]] UsualCluster usual_cluster(const std::string& hardware, int gpus);
 
-// GPUs of a machine of the topology, where its machines are alike and as far from each other, and so are the GPUs inside
-// one ("dgx-h100:8"); 0 where that is not known.
+// GPUs of a machine of the topology, where its machines are alike and as far from each other, and so are the GPUs
+// inside one ("dgx-h100:8"); 0 where that is not known.
 [[nodiscard]] int alike_machine(const std::string& topology);
 
 // Whether the topology says what its machines hold: a dgx-h100 has H100s.

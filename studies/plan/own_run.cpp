@@ -33,10 +33,10 @@ int taken(std::optional<int>& flag, int otherwise, const char* place, int least 
   const int value = flag.value_or(otherwise);
   flag.reset();
   if (value >= least && value <= kLargestCount) return value;
-  throw InputError(Diagnostic{"C012", place,
-                              std::to_string(value) + " is not a number from " + std::to_string(least) + " to " +
-                                  std::to_string(kLargestCount),
-                              "give a run that debubble simulate takes"});
+  throw InputError(Diagnostic{
+      "C012", place,
+      std::to_string(value) + " is not a number from " + std::to_string(least) + " to " + std::to_string(kLargestCount),
+      "give a run that debubble simulate takes"});
 }
 
 // KEY = VALUE: in a shell script nothing has blanks around its '='.

@@ -193,7 +193,8 @@ class PlanReader {
   void check_own() {
     if (!read_.own || !own_by_flags_) return;
     const OwnRun& own = *read_.own;
-    if (flags_.gpus.value_or(own.gpus) == own.gpus && flags_.global_batch.value_or(own.global_batch) == own.global_batch)
+    if (flags_.gpus.value_or(own.gpus) == own.gpus &&
+        flags_.global_batch.value_or(own.global_batch) == own.global_batch)
       return;
     throw InputError(Diagnostic{
         "C087", "--microbatches",

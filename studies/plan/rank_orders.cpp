@@ -32,7 +32,7 @@ std::vector<Dimension> class_of(const std::vector<Dimension>& order, const Paral
   return split;
 }
 
-Parallelism sizes_of(const PlanChoice& choice) {
+Parallelism parallelism_of(const PlanChoice& choice) {
   Parallelism sizes;
   sizes.tensor = choice.tensor;
   sizes.context = choice.context;
@@ -51,7 +51,7 @@ std::string rank_order_word(const std::vector<Dimension>& order) {
 
 std::vector<std::string> distinct_rank_orders(const PlanChoice& choice, const std::vector<std::string>& orders,
                                               int machine) {
-  const Parallelism sizes = sizes_of(choice);
+  const Parallelism sizes = parallelism_of(choice);
   std::vector<std::vector<Dimension>> known;
   std::vector<std::string> words;
   for (const std::string& word : orders) {

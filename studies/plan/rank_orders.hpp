@@ -20,9 +20,9 @@ inline constexpr const char* kPipelineInside = "tp-cp-pp-dp";
 // "tp-cp-pp-dp" of the order; empty for the usual one.
 [[nodiscard]] std::string rank_order_word(const std::vector<Dimension>& order);
 
-// The words of `orders` (as --rank-order takes them, with '-' for ','; "" is the usual one) that place the ranks of this
-// choice differently, each class by its first. `machine`: GPUs of a machine, where all machines are as far from each
-// other and so are the GPUs inside one; 0: nothing is known, and only ranks that do not move are alike.
+// The words of `orders` (as --rank-order takes them, with '-' for ','; "" is the usual one) that place the ranks of
+// this choice differently, each class by its first. `machine`: GPUs of a machine, where all machines are as far from
+// each other and so are the GPUs inside one; 0: nothing is known, and only ranks that do not move are alike.
 [[nodiscard]] std::vector<std::string> distinct_rank_orders(const PlanChoice& choice,
                                                             const std::vector<std::string>& orders, int machine);
 

@@ -71,8 +71,8 @@ std::vector<int> divisors(int number) {
 
 const std::vector<std::string>& plan_keys() {
   static const std::vector<std::string> keys{
-      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks",
-      "rank-order"};
+      "tp",       "cp",     "ep",        "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel",
+      "schedule", "chunks", "rank-order"};
   return keys;
 }
 

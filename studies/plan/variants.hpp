@@ -34,15 +34,15 @@ struct PlanVariant {
 [[nodiscard]] std::vector<PlanVariant> variants_with(const ScheduleEntry& entry, int chunks,
                                                      const std::map<std::string, std::vector<std::string>>& allowed);
 
-// Whether it is in a space that names neither its schedule nor a number of stages. Of pipeoffload, whose memory no bound
-// knows well, those are that offload half of 2 or 4 stages.
+// Whether it is in a space that names neither its schedule nor a number of stages. Of pipeoffload, whose memory no
+// bound knows well, those are that offload half of 2 or 4 stages.
 [[nodiscard]] bool is_usual_variant(const PlanVariant& variant);
 
 // "memory_limit=2p", ... as a builder takes them.
 [[nodiscard]] std::map<std::string, std::string> params_of(const PlanChoice& choice);
 
-// What the bounds may know of this order, or of a pattern of it. Where the order depends on times, what it holds at once
-// is not known, but for what pipeoffload never offloads.
+// What the bounds may know of this order, or of a pattern of it. Where the order depends on times, what it holds at
+// once is not known, but for what pipeoffload never offloads.
 [[nodiscard]] OrderSummary summary_for(const PlanChoice& choice, const Schedule& schedule);
 
 }  // namespace debubble

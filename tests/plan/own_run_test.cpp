@@ -54,7 +54,8 @@ TEST_CASE("the script, what import makes of it, and its flags are one job, and o
 TEST_CASE("what the script splits is open, what --fix says is not, and the command line has the last word on the job") {
   const Folder folder;
   folder.write("train.sh", kScript);
-  const PlanJson plan = plan_of(folder, {"--script", "train.sh", "--fix", "tp=1,pp=4", "--sequence", "512", "--top", "50"});
+  const PlanJson plan =
+      plan_of(folder, {"--script", "train.sh", "--fix", "tp=1,pp=4", "--sequence", "512", "--top", "50"});
   for (const PlanJson& run : plan["runs"]) {
     CHECK(run["choice"]["tp"] == 1);
     CHECK(run["choice"]["pp"] == 4);

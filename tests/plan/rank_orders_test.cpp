@@ -52,9 +52,9 @@ TEST_CASE("orders that are alike by their dimensions and machines take the same 
   job.transformer.model = "gpt2-small";
   job.transformer.sequence = 512;
   std::size_t merged = 0;
-  for (const PlanChoice& choice :
-       {split(1, 1, 2, 2), split(2, 1, 2, 2), split(4, 1, 2, 2), split(2, 2, 2, 2), split(4, 2, 2, 2), split(4, 2, 4, 1),
-        split(2, 4, 1, 4), split(1, 4, 4, 2), split(4, 1, 4, 2), split(2, 1, 8, 2), split(1, 1, 8, 4)}) {
+  for (const PlanChoice& choice : {split(1, 1, 2, 2), split(2, 1, 2, 2), split(4, 1, 2, 2), split(2, 2, 2, 2),
+                                   split(4, 2, 2, 2), split(4, 2, 4, 1), split(2, 4, 1, 4), split(1, 4, 4, 2),
+                                   split(4, 1, 4, 2), split(2, 1, 8, 2), split(1, 1, 8, 4)}) {
     const int ranks = choice.tensor * choice.context * choice.data * choice.pipeline;
     job.cluster.topology = "dgx-h100:" + std::to_string((ranks + 7) / 8);
     CHECK_EQ(alike_machine(job.cluster.topology), 8);
@@ -86,10 +86,10 @@ TEST_CASE("orders that are alike by their dimensions and machines take the same 
 
 TEST_CASE("what is not known to be alike is kept apart, and what is one rank wide never matters") {
   const std::vector<std::string> two{"", kPipelineInside};
-  CHECK_EQ(distinct_rank_orders(split(8, 1, 2, 2), two, 8).size(), 1);   // each pair of them is whole machines
-  CHECK_EQ(distinct_rank_orders(split(8, 1, 2, 2), two, 0).size(), 2);   // of machines nothing is known
-  CHECK_EQ(distinct_rank_orders(split(4, 1, 2, 2), two, 8).size(), 2);   // two to a machine: of dp, or of pp
-  CHECK_EQ(distinct_rank_orders(split(2, 1, 2, 2), two, 8).size(), 1);   // all in one machine
+  CHECK_EQ(distinct_rank_orders(split(8, 1, 2, 2), two, 8).size(), 1);  // each pair of them is whole machines
+  CHECK_EQ(distinct_rank_orders(split(8, 1, 2, 2), two, 0).size(), 2);  // of machines nothing is known
+  CHECK_EQ(distinct_rank_orders(split(4, 1, 2, 2), two, 8).size(), 2);  // two to a machine: of dp, or of pp
+  CHECK_EQ(distinct_rank_orders(split(2, 1, 2, 2), two, 8).size(), 1);  // all in one machine
   CHECK_EQ(distinct_rank_orders(split(2, 1, 2, 2), two, 0).size(), 2);
   CHECK_EQ(distinct_rank_orders(split(4, 1, 8, 1), two, 0).size(), 1);
   CHECK_EQ(alike_machine("dgx-h100:4,pod=2"), 0);

@@ -85,11 +85,22 @@ Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
 }
 
 ModelledLayers modelled(const ModelRequest& request, bool scatter) {
-  ModelledLayers layers{modelled_profile(request), 0};
+  ModelledLayers layers{modelled_profile(request), 0, nullptr};
   if (!scatter) return layers;
   const int shares = request.setup.parallel.tensor;
   layers.gather = gather_time(request, layers.profile);
   for (ProfileLayer& layer : layers.profile.layers) layer.output = (layer.output + shares - 1) / shares;
+  return layers;
+}
+
+// With both kinds of layers where some stages recompute only.
+ModelledLayers modelled_for(const Scenario& scenario, const ModelRequest& request) {
+  const bool scatter = scenario.transformer.scatter_gather;
+  if (scenario.transformer.recompute_stages.empty()) return modelled(request, scatter);
+  ModelRequest without = request;
+  without.setup.recompute = Recompute::kNone;
+  ModelledLayers layers = modelled(without, scatter);
+  layers.recomputed = std::make_shared<const Profile>(modelled(request, scatter).profile);
   return layers;
 }
 
@@ -111,7 +122,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
 PlacedLayers layers_for(const Scenario& scenario, int devices) {
   if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
   const ModelRequest request = model_request(scenario, scenario.cluster.layout(devices));
-  return {{modelled(request, scenario.transformer.scatter_gather)},
+  return {{modelled_for(scenario, request)},
           std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
 }
 
@@ -142,6 +153,7 @@ void set_modelled_profile(Scenario& scenario) {
   const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
   scenario.transformer.placed = placed;
   scenario.profile = placed->distinct[placed->of_device.front()].profile;
+  scenario.transformer.recomputed = placed->distinct[placed->of_device.front()].recomputed;
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
@@ -157,7 +169,7 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   std::map<std::vector<std::int64_t>, std::size_t> known;
   for (request.place = 0; request.place < devices; ++request.place) {
     const auto [found, is_new] = known.try_emplace(links_inside(request), placed.distinct.size());
-    if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
+    if (is_new) placed.distinct.push_back(modelled_for(scenario, request));
     placed.of_device.push_back(found->second);
   }
   return placed;
@@ -181,7 +193,7 @@ ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, dou
   hardware.link_bandwidth =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
   hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
-  return modelled(request, scenario.transformer.scatter_gather);
+  return modelled_for(scenario, request);
 }
 
 UsualCluster usual_cluster(const std::string& hardware, int gpus) {

@@ -17,6 +17,8 @@ void set_modelled_profile(Scenario& scenario);
 struct ModelledLayers {
   Profile profile;
   Nanoseconds gather = 0;  // with --scatter-gather: the all-gather after every transfer, before calibration
+  // The layers of the stages that --recompute-stages names; `profile` is of the others. Null: it names none.
+  std::shared_ptr<const Profile> recomputed;
 };
 
 // The transformer as each device of a pipeline has it. Collectives of its ranks take other links there, which may

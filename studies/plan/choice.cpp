@@ -30,6 +30,7 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   if (flags.transformer.model.empty()) return flags;
   flags.transformer.microbatch_size = choice.microbatch;
   flags.transformer.recompute = choice.recompute == 0 ? "" : kRecomputeWords[choice.recompute];
+  flags.transformer.recompute_stages = choice.recompute_stages;
   return flags;
 }
 
@@ -54,6 +55,9 @@ std::string to_string(const PlanChoice& choice) {
   }
   add("; ", counted(choice.microbatches, "microbatch") + " of " + counted(choice.microbatch, "sample"));
   if (choice.recompute > 0) add("; ", std::string(kRecomputeWords[choice.recompute]) + " recomputation");
+  if (!choice.recompute_stages.empty()) {
+    text += " on " + std::string(choice.recompute_stages == "0" ? "stage " : "stages ") + choice.recompute_stages;
+  }
   if (!choice.partition.empty()) add("; ", "partition " + choice.partition);
   if (!choice.rank_order.empty()) add("; ", "ranks in the order " + choice.rank_order);
   return text;
@@ -75,7 +79,8 @@ int complexity(const PlanChoice& choice) {
   const int sharded = choice.zero > 1 ? 2 : 0;
   const int order = choice.schedule == "1f1b" ? 0 : choice.schedule == "interleaved" ? 1 : 3;
   const int unusual =
-      (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) + (choice.partition.empty() ? 0 : 1);
+      (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) + (choice.partition.empty() ? 0 : 1) +
+      (choice.recompute_stages.empty() ? 0 : 1);
   return split + sharded + order + unusual + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
 }
 

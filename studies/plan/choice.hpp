@@ -22,6 +22,7 @@ struct PlanChoice {
   std::int64_t microbatch = 1;  // samples
   int microbatches = 1;         // per pipeline and step
   int recompute = 0;            // of kRecomputeWords
+  std::string recompute_stages;  // "0-2": on these only; empty: on all
   std::string schedule;
   int chunks = 1;  // stages per device
   // What a plain run leaves as it is: empty, the job's own.

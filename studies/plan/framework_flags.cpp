@@ -20,8 +20,9 @@ std::string torchtitan_loss(const PlanChoice& choice) {
          " becomes replicas here, which take more memory";
 }
 
-// Why its ranks cannot lie where the choice has them. Empty: they do.
+// Why its stages cannot recompute, or its ranks lie, as the choice has it. Empty: they do.
 std::string placement_obstacle(const PlanChoice& choice, const std::string& framework) {
+  if (!choice.recompute_stages.empty()) return "recomputes alike on all stages";
   if (choice.rank_order.empty() || (framework == "Megatron-LM" && choice.rank_order == kPipelineInside)) return "";
   return "places its ranks in the order " + std::string(kUsualRankOrder) + ", not " + choice.rank_order;
 }

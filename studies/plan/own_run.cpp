@@ -142,6 +142,7 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
   }
   job.cluster.rank_order.clear();
   choice.recompute = recompute_of(std::exchange(job.transformer.recompute, {}));
+  choice.recompute_stages = std::exchange(job.transformer.recompute_stages, {});
   if (!job.transformer.model.empty()) {
     choice.microbatch = job.transformer.microbatch_size.value_or(1);
     job.transformer.microbatch_size.reset();

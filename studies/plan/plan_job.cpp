@@ -99,7 +99,11 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
     allow(allowed, "rank-order", {word}, "--rank-order");
   }
   job.cluster.rank_order.clear();
-  if (!job.transformer.recompute.empty()) allow(allowed, "recompute", {job.transformer.recompute}, "--recompute");
+  if (!job.transformer.recompute.empty()) {
+    const std::string& stages = job.transformer.recompute_stages;
+    allow(allowed, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");
+    job.transformer.recompute_stages.clear();
+  }
   job.transformer.recompute.clear();
   if (job.transformer.model.empty() || !job.transformer.microbatch_size) return;
   allow(allowed, "microbatch", {std::to_string(*job.transformer.microbatch_size)}, "--microbatch-size");

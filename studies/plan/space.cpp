@@ -13,6 +13,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/plan/rank_orders.hpp"
+#include "studies/plan/recompute_modes.hpp"
 
 namespace debubble {
 namespace {
@@ -97,7 +98,7 @@ class SpaceMaker {
         zero_(allowed_numbers(request, "zero")),
         microbatch_(allowed_numbers(request, "microbatch")),
         chunks_(allowed_numbers(request, "chunks")),
-        recompute_(allowed_words(request, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)})),
+        recompute_(request.allowed.contains("recompute") ? &request.allowed.at("recompute") : nullptr),
         sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
     check_keys();
     const auto orders = request.allowed.find("rank-order");
@@ -231,10 +232,10 @@ class SpaceMaker {
 
   void add_modes(PlanChoice base) {
     const bool modelled = request_.heads > 0;
-    for (int recompute = 0; recompute < (modelled ? 3 : 1); ++recompute) {
-      const char* const word = kRecomputeWords[recompute];
-      if (recompute_ && std::find(recompute_->begin(), recompute_->end(), word) == recompute_->end()) continue;
-      base.recompute = recompute;
+    for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline)) {
+      if (!modelled && mode.word > 0) continue;
+      base.recompute = mode.word;
+      base.recompute_stages = mode.stages;
       for (const bool sequence : sequence_modes(base)) {
         base.sequence = sequence;
         space_.bases.push_back(base);
@@ -263,6 +264,9 @@ class SpaceMaker {
     if (!microbatch_ && request_.microbatch == 0) {
       all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
     }
+    if (recompute_ == nullptr && request_.heads > 0) {
+      all.emplace_back("some stages alone recompute every block only as the first 1, 2, 4, ... up to the devices");
+    }
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
@@ -281,7 +285,8 @@ class SpaceMaker {
 
   const PlanRequest& request_;
   std::optional<std::vector<std::int64_t>> tensor_, context_, expert_, pipeline_, data_, zero_, microbatch_, chunks_;
-  std::optional<std::vector<std::string>> recompute_, sequence_;
+  const std::vector<std::string>* recompute_;  // null: open
+  std::optional<std::vector<std::string>> sequence_;
   std::vector<std::string> orders_;  // "" for the usual one
   PlanSpace space_;
 };

@@ -35,6 +35,7 @@ Json choice_json(const Plan& plan, const PlanChoice& choice) {
           {"microbatch", choice.microbatch},
           {"microbatches", choice.microbatches},
           {"recompute", kRecomputeWords[choice.recompute]},
+          {"recompute_stages", choice.recompute_stages},
           {"schedule", choice.schedule},
           {"chunks", choice.chunks},
           {"params", params},
@@ -145,18 +146,19 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
 std::string plan_csv(const Plan& plan, std::size_t top) {
   std::string csv =
       "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,pp,"
-      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks,rank_order,partition,params\n";
+      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks,rank_order,partition,params,recompute_stages\n";
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
     const PlannedRun& run = plan.search.runs[k];
     const PlanChoice& c = run.choice;
     const std::string order = c.rank_order.empty() ? kUsualRankOrder : c.rank_order;
     std::string params;
     for (const std::string& param : c.params) params += (params.empty() ? "" : ";") + param;
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\"{}\",{}\n", k + 1, run.step,
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\"{}\",{},{}\n", k + 1, run.step,
                        run.bubble_ratio, run.peak, run.spare ? std::to_string(*run.spare) : "",
                        number(run.tokens_per_second), number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context,
                        c.expert, c.pipeline, c.data, c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches,
-                       kRecomputeWords[c.recompute], c.schedule, c.chunks, order, partition_word(plan, c), params);
+                       kRecomputeWords[c.recompute], c.schedule, c.chunks, order, partition_word(plan, c), params,
+                       c.recompute_stages);
   }
   return csv;
 }

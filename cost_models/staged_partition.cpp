@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 
-#include "cost_models/partition.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -15,19 +14,19 @@ namespace {
 // Times of the first so many layers.
 using LayerSums = std::vector<Nanoseconds>;
 
-LayerSums sums_of(const Profile& profile) {
+LayerSums sums_of(const std::vector<Nanoseconds>& times) {
   LayerSums sums{0};
-  for (const ProfileLayer& layer : profile.layers) sums.push_back(sums.back() + layer_time(layer));
+  for (const Nanoseconds time : times) sums.push_back(sums.back() + time);
   return sums;
 }
 
 class StagedCut {
  public:
-  explicit StagedCut(const std::vector<const Profile*>& by_stage) : layers_(by_stage.front()->layers.size()) {
-    std::map<const Profile*, LayerSums> known;
-    for (const Profile* const profile : by_stage) {
-      if (!known.contains(profile)) known[profile] = sums_of(*profile);
-      sums_.push_back(known[profile]);
+  explicit StagedCut(const std::vector<const std::vector<Nanoseconds>*>& by_stage) : layers_(by_stage.front()->size()) {
+    std::map<const std::vector<Nanoseconds>*, LayerSums> known;
+    for (const std::vector<Nanoseconds>* const times : by_stage) {
+      if (!known.contains(times)) known[times] = sums_of(*times);
+      sums_.push_back(known[times]);
     }
   }
 
@@ -77,8 +76,8 @@ class StagedCut {
 
 }  // namespace
 
-std::vector<int> staged_partition(const std::vector<const Profile*>& by_stage) {
-  const std::size_t layers = by_stage.front()->layers.size();
+std::vector<int> staged_partition(const std::vector<const std::vector<Nanoseconds>*>& by_stage) {
+  const std::size_t layers = by_stage.front()->size();
   if (layers < by_stage.size()) {
     fail("L004", "--partition",
          std::to_string(by_stage.size()) + " stages need at least as many layers; there are " + std::to_string(layers),

@@ -146,32 +146,36 @@ class SomeStagesRecompute {
         named_(named_stages(scenario.transformer.recompute_stages, stages, "--recompute-stages")) {}
 
   [[nodiscard]] std::vector<int> balanced(const Profile& profile) const {
-    const Profile again = with(profile, {0, profile.layers.size()});
-    std::vector<const Profile*> by_stage;
-    for (const bool is_named : named_) by_stage.push_back(is_named ? &again : &profile);
+    std::vector<Nanoseconds> plain;
+    std::vector<Nanoseconds> again;
+    for (std::size_t k = 0; k < profile.layers.size(); ++k) {
+      plain.push_back(layer_time(profile.layers[k]));
+      again.push_back(differs(k) ? layer_time(recomputed_.layers[k]) : plain.back());
+    }
+    std::vector<const std::vector<Nanoseconds>*> by_stage;
+    for (const bool is_named : named_) by_stage.push_back(is_named ? &again : &plain);
     return staged_partition(by_stage);
   }
 
-  [[nodiscard]] Profile mixed(const Profile& profile, const std::vector<int>& partition) const {
-    Profile mixed = profile;
+  void mix(const std::vector<int>& partition, Profile& profile) const {
     std::size_t begin = 0;
     for (std::size_t s = 0; s < partition.size(); ++s) {
       const std::size_t end = begin + to_index(partition[s]);
-      if (named_[s]) mixed = with(mixed, {begin, end});
+      for (std::size_t k = begin; k < end; ++k) {
+        if (!named_[s] || !differs(k)) continue;
+        profile.layers[k] = recomputed_.layers[k];
+        if (held_by_share_) profile.layers[k].weight_grad_held.reset();
+      }
       begin = end;
     }
-    return mixed;
   }
 
  private:
-  // Only layers that differ are others: an output layer that all devices share was taken out of the profile.
-  [[nodiscard]] Profile with(Profile profile, std::pair<std::size_t, std::size_t> range) const {
-    for (std::size_t k = range.first; k < range.second; ++k) {
-      if (recomputed_.layers[k] == without_.layers[k]) continue;
-      profile.layers[k] = recomputed_.layers[k];
-      if (held_by_share_) profile.layers[k].weight_grad_held.reset();
-    }
-    return profile;
+  // Only layers that recompute are others: an output layer that all devices share was taken out of the profile.
+  [[nodiscard]] bool differs(std::size_t layer) const {
+    const ProfileLayer& again = recomputed_.layers[layer];
+    const ProfileLayer& plain = without_.layers[layer];
+    return layer_time(again) != layer_time(plain) || again.activation != plain.activation;
   }
 
   const Profile& recomputed_;
@@ -195,7 +199,7 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
     const SomeStagesRecompute stages(scenario, schedule.stages);
     made.partition = scenario.partition.automatic() ? stages.balanced(*view)
                                                     : cut_layers(scenario.partition, *view, schedule.stages);
-    view.own() = stages.mixed(*view, made.partition);
+    stages.mix(made.partition, view.own());
   } else {
     made.partition = cut_layers(scenario.partition, *view, schedule.stages);
   }

@@ -99,6 +99,8 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
     allow(allowed, "rank-order", {word}, "--rank-order");
   }
   job.cluster.rank_order.clear();
+  if (!job.partition.empty()) allow(allowed, "partition", {job.partition}, "--partition");
+  job.partition.clear();
   if (!job.transformer.recompute.empty()) {
     const std::string& stages = job.transformer.recompute_stages;
     allow(allowed, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");

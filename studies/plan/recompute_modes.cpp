@@ -32,7 +32,7 @@ std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named
   std::vector<RecomputeMode> modes;
   if (named == nullptr) {
     for (int word = 0; word < static_cast<int>(std::size(kRecomputeWords)); ++word) modes.push_back({word, ""});
-    for (int count = 1; count < devices; count *= 2) modes.push_back({kFull, first_stages(count)});
+    if (devices > 1) modes.push_back({kFull, first_stages(devices / 2)});
     return modes;
   }
   for (const std::string& text : *named) {

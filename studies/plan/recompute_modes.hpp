@@ -13,7 +13,7 @@ struct RecomputeMode {
 };
 
 // Those that --fix and --only name ("none", "full", "full:0-2"); where they name none (null), all words, and every block
-// of the first 1, 2, 4, ... stages of so many devices. Throws InputError C002 and C012 for what is none.
+// of the first half as many stages as devices. Throws InputError C002 and C012 for what is none.
 [[nodiscard]] std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named, int devices);
 
 }  // namespace debubble

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -159,7 +160,8 @@ class SpaceMaker {
 
   // A parameter that no schedule of the space has would change nothing.
   void check_params() const {
-    for (const auto& [key, values] : request_.allowed) {
+    for (const auto& one : request_.allowed) {
+      const std::string& key = one.first;
       if (!is_schedule_param(key)) continue;
       const bool used = std::any_of(space_.variants.begin(), space_.variants.end(), [&](const PlanVariant& variant) {
         const auto& params = find_schedule(variant.schedule)->params;
@@ -196,7 +198,7 @@ class SpaceMaker {
         base.data = data;
         for (const std::string& order : distinct_rank_orders(base, orders_, request_.alike)) {
           base.rank_order = order;
-          add_microbatches(base);
+          add_partitions(base);
         }
       }
     }
@@ -209,6 +211,18 @@ class SpaceMaker {
       if (is_allowed(expert_, count)) all.push_back(count);
     }
     return all;
+  }
+
+  // One stage has nothing to cut.
+  void add_partitions(PlanChoice base) {
+    const auto found = request_.allowed.find("partition");
+    if (found == request_.allowed.end() || base.pipeline == 1) return add_microbatches(base);
+    std::set<std::string> known;
+    for (const std::string& word : found->second) {
+      if (!known.insert(word).second) continue;
+      base.partition = word;
+      add_microbatches(base);
+    }
   }
 
   void add_microbatches(PlanChoice base) {
@@ -265,7 +279,8 @@ class SpaceMaker {
       all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
     }
     if (recompute_ == nullptr && request_.heads > 0) {
-      all.emplace_back("some stages alone recompute every block only as the first 1, 2, 4, ... up to the devices");
+      all.emplace_back("where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
+                       "names others");
     }
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
@@ -280,7 +295,9 @@ class SpaceMaker {
                     (request_.alike < kMostGpus ? std::string(" or ") + kPipelineInside : "") +
                     ", unless --only rank-order= says otherwise");
     }
-    if (request_.job.partition.empty()) all.emplace_back("the cut of the layers balances time");
+    if (!request_.allowed.contains("partition")) {
+      all.emplace_back("the cut of the layers balances time: --only partition=auto,even tries Megatron-LM's, too");
+    }
   }
 
   const PlanRequest& request_;

@@ -24,8 +24,8 @@ struct PlanRequest {
   int gpus = 0;
   std::int64_t global_batch = 0;  // samples of one step
   // "tp": {"4", "8"}. A key that is absent is open; there are "tp", "cp", "ep", "pp", "dp", "zero", "microbatch",
-  // "recompute", "sequence-parallel", "schedule", "chunks", "rank-order", and the
-  // parameters of schedules ("memory_limit").
+  // "recompute", "sequence-parallel", "schedule", "chunks", "rank-order",
+  // "partition", and the parameters of schedules ("memory_limit").
   std::map<std::string, std::vector<std::string>> allowed;
   std::string runs_in;     // a framework's name; empty: any, or none
   int machine = 8;         // GPUs of a machine, the most tensor ranks

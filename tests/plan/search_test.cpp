@@ -30,6 +30,7 @@ PlanRequest random_request(std::uint64_t seed) {
   request.sequence = 1024;
   request.allowed["cp"] = {"1"};
   request.allowed["recompute"] = {dice.once_in(2) ? "none" : "full"};
+  if (dice.once_in(3)) request.allowed["recompute"] = {"full:0", "full:0-1", "selective"};
   request.allowed["zero"] = {"0", std::to_string(dice.from(1, 3))};
   request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};

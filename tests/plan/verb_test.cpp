@@ -105,6 +105,18 @@ TEST_CASE("parameters of schedules are named like the schedule itself, and the c
   CHECK(contains(offloaded["runs"][0]["command"], " --param offload_chunks="));
 }
 
+TEST_CASE("the first stages alone recompute where that is what fits, and the command says so") {
+  const Folder folder;
+  const Json plan = Json::parse(folder.data(
+      {"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch", "64", "--memory", "24GiB", "--only",
+       "schedule=1f1b,recompute=none,full,full:0-1", "--fix", "tp=2,pp=4,microbatch=2", "--format", "json", "--top", "1"}));
+  const Json& best = plan["runs"][0];
+  CHECK(best["choice"]["recompute_stages"] == "0-1");
+  CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));
+  CHECK(contains(best["command"], " --recompute full --recompute-stages 0-1"));
+  CHECK(contains(plan["frameworks"][0]["note"], "alike on all stages"));
+}
+
 TEST_CASE("what runs in a framework comes with what to paste there") {
   const Folder folder;
   const Json plan = Json::parse(folder.data(small_with(
@@ -216,6 +228,10 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"--fix", "tpp=2"}, "C002");
   refused({"--fix", "tp=two"}, "C003");
   refused({"--fix", "zero=7"}, "C003");
+  refused({"--fix", "recompute=half"}, "C002");
+  refused({"--fix", "recompute=none:0"}, "C002");
+  refused({"--fix", "recompute=full:x"}, "C012");
+  refused({"--recompute-stages", "0"}, "C004");
   refused({"--fix", "tp=3"}, "B050");
   refused({"--only", "schedule=1f1c"}, "C002");
   refused({"--runs-in", "jax"}, "C002");

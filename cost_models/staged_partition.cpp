@@ -70,7 +70,7 @@ class StagedCut {
   }
 
   std::size_t layers_;
-  std::vector<LayerSums> sums_;                 // by stage
+  std::vector<LayerSums> sums_;                  // by stage
   std::vector<std::vector<std::size_t>> begin_;  // by stage and end: where the stage begins
 };
 

@@ -122,8 +122,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
 PlacedLayers layers_for(const Scenario& scenario, int devices) {
   if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
   const ModelRequest request = model_request(scenario, scenario.cluster.layout(devices));
-  return {{modelled_for(scenario, request)},
-          std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
+  return {{modelled_for(scenario, request)}, std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
 }
 
 }  // namespace

@@ -78,9 +78,8 @@ int complexity(const PlanChoice& choice) {
   const int split = (choice.tensor > 1 ? 1 : 0) + (choice.context > 1 ? 2 : 0) + (choice.pipeline > 1 ? 1 : 0);
   const int sharded = choice.zero > 1 ? 2 : 0;
   const int order = choice.schedule == "1f1b" ? 0 : choice.schedule == "interleaved" ? 1 : 3;
-  const int unusual =
-      (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) + (choice.partition.empty() ? 0 : 1) +
-      (choice.recompute_stages.empty() ? 0 : 1);
+  const int unusual = (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) +
+                      (choice.partition.empty() ? 0 : 1) + (choice.recompute_stages.empty() ? 0 : 1);
   return split + sharded + order + unusual + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
 }
 

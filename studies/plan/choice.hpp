@@ -18,10 +18,10 @@ struct PlanChoice {
   int pipeline = 1;
   int data = 1;
   int zero = 0;
-  bool sequence = false;        // sequence parallelism over the tensor ranks
-  std::int64_t microbatch = 1;  // samples
-  int microbatches = 1;         // per pipeline and step
-  int recompute = 0;            // of kRecomputeWords
+  bool sequence = false;         // sequence parallelism over the tensor ranks
+  std::int64_t microbatch = 1;   // samples
+  int microbatches = 1;          // per pipeline and step
+  int recompute = 0;             // of kRecomputeWords
   std::string recompute_stages;  // "0-2": on these only; empty: on all
   std::string schedule;
   int chunks = 1;  // stages per device

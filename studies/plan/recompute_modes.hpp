@@ -1,5 +1,5 @@
-// What a plan may recompute: nothing, attention's core, every block, or every block of the first stages only, which hold
-// most under 1F1B.
+// What a plan may recompute: nothing, attention's core, every block, or every block of the first stages only, which
+// hold most under 1F1B.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ struct RecomputeMode {
   std::string stages;  // "0-2": on these only; empty: on all
 };
 
-// Those that --fix and --only name ("none", "full", "full:0-2"); where they name none (null), all words, and every block
-// of the first half as many stages as devices. Throws InputError C002 and C012 for what is none.
+// Those that --fix and --only name ("none", "full", "full:0-2"); where they name none (null), all words, and every
+// block of the first half as many stages as devices. Throws InputError C002 and C012 for what is none.
 [[nodiscard]] std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named, int devices);
 
 }  // namespace debubble

@@ -5,11 +5,11 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "formats/text/numbers.hpp"
+#include "scenario/request/partition_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
+constexpr const char* kEvenCut = "even";
 constexpr int kMostStagesPerDevice = 8;
 
 // "tp": {"4", "8"} as numbers, each once; nothing where the key is open.
@@ -73,8 +74,8 @@ std::vector<int> divisors(int number) {
 
 const std::vector<std::string>& plan_keys() {
   static const std::vector<std::string> keys{
-      "tp",       "cp",     "ep",        "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel",
-      "schedule", "chunks", "rank-order"};
+      "tp",       "cp",     "ep",         "pp",       "dp", "zero", "microbatch", "recompute", "sequence-parallel",
+      "schedule", "chunks", "rank-order", "partition"};
   return keys;
 }
 
@@ -103,6 +104,7 @@ class SpaceMaker {
         sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
     check_keys();
     const auto orders = request.allowed.find("rank-order");
+    choose_partitions();
     orders_ = allowed_rank_orders(orders == request.allowed.end() ? nullptr : &orders->second);
   }
 
@@ -213,15 +215,30 @@ class SpaceMaker {
     return all;
   }
 
-  // One stage has nothing to cut.
   void add_partitions(PlanChoice base) {
-    const auto found = request_.allowed.find("partition");
-    if (found == request_.allowed.end() || base.pipeline == 1) return add_microbatches(base);
-    std::set<std::string> known;
-    for (const std::string& word : found->second) {
-      if (!known.insert(word).second) continue;
+    for (const std::string& word : partitions_) {
       base.partition = word;
       add_microbatches(base);
+      if (base.pipeline == 1 && (word.empty() || word == kEvenCut)) return;  // one stage has nothing to cut
+    }
+  }
+
+  // Each once; "" cuts automatically.
+  void choose_partitions() {
+    const auto found = request_.allowed.find("partition");
+    if (found == request_.allowed.end()) {
+      partitions_.emplace_back();
+      return;
+    }
+    for (const std::string& word : found->second) {
+      const PartitionChoice choice = parse_partition_choice(word);
+      if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
+        throw InputError(
+            Diagnostic{"C002", "--fix partition", "\"" + word + "\" is no cut of the layers",
+                       "write auto, even, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
+      }
+      const std::string cut = choice.automatic() ? "" : word;
+      if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);
     }
   }
 
@@ -279,8 +296,9 @@ class SpaceMaker {
       all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
     }
     if (recompute_ == nullptr && request_.heads > 0) {
-      all.emplace_back("where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
-                       "names others");
+      all.emplace_back(
+          "where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
+          "names others");
     }
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
@@ -304,7 +322,8 @@ class SpaceMaker {
   std::optional<std::vector<std::int64_t>> tensor_, context_, expert_, pipeline_, data_, zero_, microbatch_, chunks_;
   const std::vector<std::string>* recompute_;  // null: open
   std::optional<std::vector<std::string>> sequence_;
-  std::vector<std::string> orders_;  // "" for the usual one
+  std::vector<std::string> orders_;      // "" for the usual one
+  std::vector<std::string> partitions_;  // "" for the automatic one
   PlanSpace space_;
 };
 

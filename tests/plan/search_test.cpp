@@ -36,6 +36,7 @@ PlanRequest random_request(std::uint64_t seed) {
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
   request.allowed["chunks"] = {"1", "2", "3"};
   if (dice.once_in(3)) request.allowed["schedule"].emplace_back(dice.once_in(2) ? "pipeoffload" : "zb-auto");
+  if (dice.once_in(4)) request.allowed["partition"] = {"auto", "even"};
   if (!dice.once_in(6)) return request;
   request.job.cluster.topology = "dgx-a100:2";  // on which the order of the ranks matters
   request.gpus = 16;

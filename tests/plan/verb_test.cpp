@@ -105,11 +105,27 @@ TEST_CASE("parameters of schedules are named like the schedule itself, and the c
   CHECK(contains(offloaded["runs"][0]["command"], " --param offload_chunks="));
 }
 
+TEST_CASE("cuts of the layers are in the space when they are named, and the command repeats them") {
+  const Folder folder;
+  const auto runs = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--fix", "pp=4,tp=2,recompute=none", "--only", "schedule=1f1b", "--gap", "0", "--format",
+                               "json", "--top", "100"});
+    return Json::parse(folder.data(small_with(flags)));
+  };
+  const Json even = runs({"--partition", "even"});
+  CHECK(even["runs"][0]["choice"]["partition"] == "even");
+  CHECK(contains(even["runs"][0]["command"], " --partition even "));
+  const Json both = runs({"--only", "partition=auto,even"});
+  CHECK(both["search"]["space"] == 2 * even["search"]["space"].get<int>());
+  CHECK(both["runs"][0]["makespan_ns"] <= even["runs"][0]["makespan_ns"]);
+}
+
 TEST_CASE("the first stages alone recompute where that is what fits, and the command says so") {
   const Folder folder;
-  const Json plan = Json::parse(folder.data(
-      {"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch", "64", "--memory", "24GiB", "--only",
-       "schedule=1f1b,recompute=none,full,full:0-1", "--fix", "tp=2,pp=4,microbatch=2", "--format", "json", "--top", "1"}));
+  const Json plan =
+      Json::parse(folder.data({"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch",
+                               "64", "--memory", "24GiB", "--only", "schedule=1f1b,recompute=none,full,full:0-1",
+                               "--fix", "tp=2,pp=4,microbatch=2", "--format", "json", "--top", "1"}));
   const Json& best = plan["runs"][0];
   CHECK(best["choice"]["recompute_stages"] == "0-1");
   CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));
@@ -228,6 +244,7 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"--fix", "tpp=2"}, "C002");
   refused({"--fix", "tp=two"}, "C003");
   refused({"--fix", "zero=7"}, "C003");
+  refused({"--fix", "partition=evn"}, "C002");
   refused({"--fix", "recompute=half"}, "C002");
   refused({"--fix", "recompute=none:0"}, "C002");
   refused({"--fix", "recompute=full:x"}, "C012");

@@ -11,8 +11,8 @@ namespace {
 using RunJson = nlohmann::json;
 
 RunJson run_with(const Folder& folder, const std::vector<std::string>& more) {
-  std::vector<std::string> flags{"simulate", "--model",    "gpt-6.7b",    "-p",       "4",   "-m",
-                                 "8",        "--hardware", "a100-80",     "--format", "json"};
+  std::vector<std::string> flags{"simulate", "--model",    "gpt-6.7b", "-p",       "4",   "-m",
+                                 "8",        "--hardware", "a100-80",  "--format", "json"};
   flags.insert(flags.end(), more.begin(), more.end());
   return RunJson::parse(folder.data(flags));
 }

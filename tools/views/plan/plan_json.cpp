@@ -146,7 +146,8 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
 std::string plan_csv(const Plan& plan, std::size_t top) {
   std::string csv =
       "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,pp,"
-      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks,rank_order,partition,params,recompute_stages\n";
+      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks,rank_order,partition,params,"
+      "recompute_stages\n";
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
     const PlannedRun& run = plan.search.runs[k];
     const PlanChoice& c = run.choice;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "cost_models/transformer/layer_ops.hpp"
@@ -84,11 +85,22 @@ Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
 }
 
 ModelledLayers modelled(const ModelRequest& request, bool scatter) {
-  ModelledLayers layers{modelled_profile(request), 0};
+  ModelledLayers layers{modelled_profile(request), 0, nullptr};
   if (!scatter) return layers;
   const int shares = request.setup.parallel.tensor;
   layers.gather = gather_time(request, layers.profile);
   for (ProfileLayer& layer : layers.profile.layers) layer.output = (layer.output + shares - 1) / shares;
+  return layers;
+}
+
+// With both kinds of layers where some stages recompute only.
+ModelledLayers modelled_for(const Scenario& scenario, const ModelRequest& request) {
+  const bool scatter = scenario.transformer.scatter_gather;
+  if (scenario.transformer.recompute_stages.empty()) return modelled(request, scatter);
+  ModelRequest without = request;
+  without.setup.recompute = Recompute::kNone;
+  ModelledLayers layers = modelled(without, scatter);
+  layers.recomputed = std::make_shared<const Profile>(modelled(request, scatter).profile);
   return layers;
 }
 
@@ -120,8 +132,7 @@ std::vector<std::size_t> classes_of_places(ModelRequest request, int devices) {
 PlacedLayers layers_for(const Scenario& scenario, int devices) {
   if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
   const ModelRequest request = model_request(scenario, scenario.cluster.layout(devices));
-  return {{modelled(request, scenario.transformer.scatter_gather)},
-          std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
+  return {{modelled_for(scenario, request)}, std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
 }
 
 }  // namespace
@@ -151,6 +162,7 @@ void set_modelled_profile(Scenario& scenario) {
   const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
   scenario.transformer.placed = placed;
   scenario.profile = placed->distinct[placed->of_device.front()].profile;
+  scenario.transformer.recomputed = placed->distinct[placed->of_device.front()].recomputed;
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
@@ -172,7 +184,7 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   placed.of_device = kept ? request.layers->classes(layout, classes) : classes();
   for (request.place = 0; request.place < devices; ++request.place) {
     if (placed.of_device[static_cast<std::size_t>(request.place)] < placed.distinct.size()) continue;
-    placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
+    placed.distinct.push_back(modelled_for(scenario, request));
   }
   return placed;
 }
@@ -195,7 +207,7 @@ ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, dou
   hardware.link_bandwidth =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
   hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
-  return modelled(request, scenario.transformer.scatter_gather);
+  return modelled_for(scenario, request);
 }
 
 UsualCluster usual_cluster(const std::string& hardware, int gpus) {
@@ -206,6 +218,15 @@ UsualCluster usual_cluster(const std::string& hardware, int gpus) {
     return {std::string(machine.topology) + ":" + std::to_string(machines), machine.gpus};
   }
   return {};
+}
+
+int alike_machine(const std::string& topology) {
+  constexpr std::string_view kMesh = "v100-mesh";  // the GPUs of one have some neighbours only
+  const std::string name = topology.substr(0, topology.find(':'));
+  if (topology.find(',') != std::string::npos || name == kMesh) return 0;
+  const auto* const found = std::find_if(kMachines.begin(), kMachines.end(),
+                                         [&](const Machine& machine) { return name == machine.topology; });
+  return found == kMachines.end() ? 0 : found->gpus;
 }
 
 }  // namespace debubble

@@ -17,6 +17,8 @@ void set_modelled_profile(Scenario& scenario);
 struct ModelledLayers {
   Profile profile;
   Nanoseconds gather = 0;  // with --scatter-gather: the all-gather after every transfer, before calibration
+  // The layers of the stages that --recompute-stages names; `profile` is of the others. Null: it names none.
+  std::shared_ptr<const Profile> recomputed;
 };
 
 // The transformer as each device of a pipeline has it. Collectives of its ranks take other links there, which may
@@ -45,6 +47,10 @@ struct UsualCluster {
   int machine = 8;  // GPUs
 };
 [[nodiscard]] UsualCluster usual_cluster(const std::string& hardware, int gpus);
+
+// GPUs of a machine of the topology, where its machines are alike and as far from each other, and so are the GPUs
+// inside one ("dgx-h100:8"); 0 where that is not known.
+[[nodiscard]] int alike_machine(const std::string& topology);
 
 // Whether the topology says what its machines hold: a dgx-h100 has H100s.
 [[nodiscard]] bool topology_has_hardware(const Scenario& scenario);

@@ -9,6 +9,7 @@
 #include "cost_models/output_layer.hpp"
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
+#include "cost_models/staged_partition.hpp"
 #include "cost_models/uniform.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
@@ -16,6 +17,7 @@
 #include "scenario/job/copy_costs.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/transforms.hpp"
+#include "scenario/request/stage_list.hpp"
 #include "schedules/transforms/rows.hpp"
 #include "sim/core/at.hpp"
 
@@ -134,6 +136,54 @@ std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profil
   return choice.layers;
 }
 
+// Of the stages that recompute while others do not: the cut weighs each stage's own times.
+class SomeStagesRecompute {
+ public:
+  SomeStagesRecompute(const Scenario& scenario, int stages)
+      : recomputed_(*scenario.transformer.recomputed),
+        without_(*scenario.profile),
+        held_by_share_(scenario.weight_share_given),
+        named_(named_stages(scenario.transformer.recompute_stages, stages, "--recompute-stages")) {}
+
+  [[nodiscard]] std::vector<int> balanced(const Profile& profile) const {
+    std::vector<Nanoseconds> plain;
+    std::vector<Nanoseconds> again;
+    for (std::size_t k = 0; k < profile.layers.size(); ++k) {
+      plain.push_back(layer_time(profile.layers[k]));
+      again.push_back(differs(k) ? layer_time(recomputed_.layers[k]) : plain.back());
+    }
+    std::vector<const std::vector<Nanoseconds>*> by_stage;
+    for (const bool is_named : named_) by_stage.push_back(is_named ? &again : &plain);
+    return staged_partition(by_stage);
+  }
+
+  void mix(const std::vector<int>& partition, Profile& profile) const {
+    std::size_t begin = 0;
+    for (std::size_t s = 0; s < partition.size(); ++s) {
+      const std::size_t end = begin + to_index(partition[s]);
+      for (std::size_t k = begin; k < end; ++k) {
+        if (!named_[s] || !differs(k)) continue;
+        profile.layers[k] = recomputed_.layers[k];
+        if (held_by_share_) profile.layers[k].weight_grad_held.reset();
+      }
+      begin = end;
+    }
+  }
+
+ private:
+  // Only layers that recompute are others: an output layer that all devices share was taken out of the profile.
+  [[nodiscard]] bool differs(std::size_t layer) const {
+    const ProfileLayer& again = recomputed_.layers[layer];
+    const ProfileLayer& plain = without_.layers[layer];
+    return layer_time(again) != layer_time(plain) || again.activation != plain.activation;
+  }
+
+  const Profile& recomputed_;
+  const Profile& without_;
+  bool held_by_share_;  // --w-share says what W needs
+  std::vector<bool> named_;
+};
+
 StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule) {
   using How = PartitionChoice::How;
   const How how = scenario.partition.how;
@@ -145,9 +195,16 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   if (barriers > 0) {
     shard = take_output_layer(view.own(), schedule.devices, barriers, training_state(*view), made.assumptions);
   }
+  if (scenario.transformer.recomputed != nullptr) {
+    const SomeStagesRecompute stages(scenario, schedule.stages);
+    made.partition = scenario.partition.automatic() ? stages.balanced(*view)
+                                                    : cut_layers(scenario.partition, *view, schedule.stages);
+    stages.mix(made.partition, view.own());
+  } else {
+    made.partition = cut_layers(scenario.partition, *view, schedule.stages);
+  }
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
-  made.partition = cut_layers(scenario.partition, profile, schedule.stages);
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
   assume(made.assumptions, assumption_key::kPartition,
          partition_text(made.partition) + (how == How::kAutomatic ? " (auto)"
@@ -220,6 +277,7 @@ StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, 
   for (const ModelledLayers& layers : placed.distinct) {
     Scenario there = scenario;
     there.profile = layers.profile;
+    there.transformer.recomputed = layers.recomputed;
     distinct.push_back(equal_costs(there, schedule).costs);
   }
   return merge(distinct, placed.of_device, schedule);

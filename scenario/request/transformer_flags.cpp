@@ -12,6 +12,7 @@
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/model_choice.hpp"
+#include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
@@ -100,6 +101,7 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
   if (setup.recompute != Recompute::kNone) {
     add("recomputation", setup.recompute == Recompute::kFull ? "of every block, inside B" : "of attention's core",
         Source::kGiven);
+    if (!flags.recompute_stages.empty()) scenario.assumptions.back().amount += ", on stages " + flags.recompute_stages;
   }
   if (setup.shape.experts > 0) {
     std::ostringstream text;
@@ -129,6 +131,12 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.gradients = static_cast<NumberFormat>(word_index(rows, "--grad-dtype")); });
   checks.run([&] { setup.flash_attention = word_index(rows, "--attention") == 0; });
   checks.run([&] { setup.recompute = static_cast<Recompute>(word_index(rows, "--recompute")); });
+  checks.run([&] {
+    if (flags.recompute_stages.empty()) return;
+    scenario.recompute_stages = parse_stage_list(flags.recompute_stages, "--recompute-stages");
+    if (setup.recompute != Recompute::kNone) return;
+    fail("C004", "--recompute-stages", "no stage recomputes anything", "add --recompute full");
+  });
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
   checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
   checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
@@ -225,6 +233,14 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .help = "recompute in B: none (default), selective, full",
        .target = &flags.recompute,
        .needs = model},
+      {.name = "--recompute-stages",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "stages that recompute: 0-2,5",
+       .default_text = "all",
+       .target = &flags.recompute_stages,
+       .form = FlagForm::kCommas,
+       .needs = {{"--recompute"}, "C004", "no stage recomputes anything", "add --recompute full"}},
       {.name = "--loss",
        .group = kGroup,
        .type = "KIND",

@@ -11,6 +11,7 @@
 #include "cost_models/transformer/setup.hpp"
 #include "scenario/request/flag.hpp"
 #include "sim/core/assumption.hpp"
+#include "sim/core/profile.hpp"
 
 namespace debubble {
 
@@ -23,6 +24,7 @@ struct TransformerFlags {
   std::string grad_dtype;
   std::string attention;
   std::string recompute;
+  std::string recompute_stages;
   std::string loss;
   std::string grad_accumulation;
   std::string tensor_overlap;
@@ -50,6 +52,8 @@ struct TransformerScenario {
   std::string hardware;                        // as given; empty: follows from the topology
   Efficiency calibration;                      // compute_scale and network_scale only
   bool scatter_gather = false;                 // tensor ranks send shares of what goes to the next stage
+  std::vector<int> recompute_stages;           // the only ones that recompute; empty: all do, or none
+  std::shared_ptr<const Profile> recomputed;   // of these stages, beside Scenario::profile; null: that is for all
   std::shared_ptr<const PlacedLayers> placed;  // set with the profile (scenario/job/model_profile.hpp)
   std::vector<MeasuredShape> measured;
   std::string measured_hardware;  // what the table is of

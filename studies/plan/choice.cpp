@@ -1,5 +1,7 @@
 #include "studies/plan/choice.hpp"
 
+#include <algorithm>
+
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/words.hpp"
@@ -19,9 +21,16 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.cluster.data = ranks(choice.data);
   flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
   flags.cluster.sequence_parallel = choice.sequence;
+  if (!choice.params.empty()) flags.params = choice.params;
+  if (!choice.partition.empty()) flags.partition = choice.partition;
+  if (!choice.rank_order.empty()) {
+    flags.cluster.rank_order = choice.rank_order;
+    std::replace(flags.cluster.rank_order.begin(), flags.cluster.rank_order.end(), '-', ',');
+  }
   if (flags.transformer.model.empty()) return flags;
   flags.transformer.microbatch_size = choice.microbatch;
   flags.transformer.recompute = choice.recompute == 0 ? "" : kRecomputeWords[choice.recompute];
+  flags.transformer.recompute_stages = choice.recompute_stages;
   return flags;
 }
 
@@ -42,9 +51,15 @@ std::string to_string(const PlanChoice& choice) {
   if (choice.pipeline > 1) {
     add("; ", choice.schedule);
     if (choice.chunks > 1) add(", ", std::to_string(choice.chunks) + " stages per device");
+    for (const std::string& param : choice.params) add(", ", param);
   }
   add("; ", counted(choice.microbatches, "microbatch") + " of " + counted(choice.microbatch, "sample"));
   if (choice.recompute > 0) add("; ", std::string(kRecomputeWords[choice.recompute]) + " recomputation");
+  if (!choice.recompute_stages.empty()) {
+    text += " on " + std::string(choice.recompute_stages == "0" ? "stage " : "stages ") + choice.recompute_stages;
+  }
+  if (!choice.partition.empty()) add("; ", "partition " + choice.partition);
+  if (!choice.rank_order.empty()) add("; ", "ranks in the order " + choice.rank_order);
   return text;
 }
 
@@ -63,7 +78,9 @@ int complexity(const PlanChoice& choice) {
   const int split = (choice.tensor > 1 ? 1 : 0) + (choice.context > 1 ? 2 : 0) + (choice.pipeline > 1 ? 1 : 0);
   const int sharded = choice.zero > 1 ? 2 : 0;
   const int order = choice.schedule == "1f1b" ? 0 : choice.schedule == "interleaved" ? 1 : 3;
-  return split + sharded + order + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
+  const int unusual = (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) +
+                      (choice.partition.empty() ? 0 : 1) + (choice.recompute_stages.empty() ? 0 : 1);
+  return split + sharded + order + unusual + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
 }
 
 }  // namespace debubble

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "scenario/request/scenario.hpp"
 
@@ -17,12 +18,17 @@ struct PlanChoice {
   int pipeline = 1;
   int data = 1;
   int zero = 0;
-  bool sequence = false;        // sequence parallelism over the tensor ranks
-  std::int64_t microbatch = 1;  // samples
-  int microbatches = 1;         // per pipeline and step
-  int recompute = 0;            // of kRecomputeWords
+  bool sequence = false;         // sequence parallelism over the tensor ranks
+  std::int64_t microbatch = 1;   // samples
+  int microbatches = 1;          // per pipeline and step
+  int recompute = 0;             // of kRecomputeWords
+  std::string recompute_stages;  // "0-2": on these only; empty: on all
   std::string schedule;
   int chunks = 1;  // stages per device
+  // What a plain run leaves as it is: empty, the job's own.
+  std::vector<std::string> params;  // of the schedule: "memory_limit=1.5p"
+  std::string rank_order;           // "tp-cp-pp-dp", nearest first
+  std::string partition;            // as --partition takes it
 
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };

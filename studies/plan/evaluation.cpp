@@ -112,7 +112,7 @@ void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evalua
     NoProgress nobody;
     one.kind = Evaluation::Kind::kRefined;
     Job job = prepare(pattern, choice.schedule, nobody);
-    const OrderSummary order = summarise_pattern(job.schedule, *find_schedule(choice.schedule));
+    const OrderSummary order = summary_for(choice, job.schedule);
     bound_by(order, {std::move(job.costs), chains_of(job.step), std::move(job.memory.capacities), {}}, choice, one);
   } catch (const InputError& error) {
     refuse(one, error);
@@ -120,7 +120,9 @@ void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evalua
 }
 
 PatternKey pattern_key(const PlanChoice& choice) {
-  return {choice.schedule, choice.pipeline, choice.chunks, pattern_size(choice)};
+  std::string name = choice.schedule;
+  for (const std::string& param : choice.params) name += " " + param;
+  return {name, choice.pipeline, choice.chunks, pattern_size(choice)};
 }
 
 Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
@@ -130,14 +132,15 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
     order.devices = choice.pipeline;
     order.microbatches = pattern_size(choice);
     order.chunks = choice.chunks;
+    order.params = params_of(choice);
     if (choice.pipeline * choice.chunks > request.layers) {
       fail("L004", "--fix chunks",
            std::to_string(choice.pipeline * choice.chunks) + " stages need at least as many layers",
            "leave chunks open");
     }
     Schedule schedule = build_schedule(choice.schedule, order);
-    pattern.order = summarise_pattern(schedule, *find_schedule(choice.schedule));
-    pattern.plain = !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
+    pattern.order = summary_for(choice, schedule);
+    pattern.plain = !pattern.order->planned && !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
     if (pattern.plain) schedule.rows.clear();
     pattern.shape = std::move(schedule);
   } catch (const InputError& error) {

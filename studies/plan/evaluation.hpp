@@ -53,7 +53,7 @@ struct Pattern {
   bool plain = true;  // no copies and no recomputation: its costs are those of any order with the same placement
   Evaluation refusal;
 };
-using PatternKey = std::tuple<std::string, int, int, int>;  // name, devices, chunks, microbatches
+using PatternKey = std::tuple<std::string, int, int, int>;  // name with parameters, devices, chunks, microbatches
 
 [[nodiscard]] PatternKey pattern_key(const PlanChoice& choice);
 [[nodiscard]] Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice);

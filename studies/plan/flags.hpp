@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scenario/request/flag.hpp"
+#include "scenario/request/scenario.hpp"
 
 namespace debubble {
 
@@ -23,6 +25,8 @@ struct PlanFlags {
   std::string budget;
   bool front = false;
   std::optional<int> threads;
+  std::string script;
+  std::function<ScenarioFlags(const std::string& file)> read_scenario;  // of a scenario file; no flag
 };
 [[nodiscard]] FlagRows flag_rows(PlanFlags& flags);
 

@@ -3,6 +3,7 @@
 #include "cost_models/layout.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/rank_orders.hpp"
 #include "studies/plan/space.hpp"
 
 namespace debubble {
@@ -19,9 +20,17 @@ std::string torchtitan_loss(const PlanChoice& choice) {
          " becomes replicas here, which take more memory";
 }
 
+// Why its stages cannot recompute, or its ranks lie, as the choice has it. Empty: they do.
+std::string placement_obstacle(const PlanChoice& choice, const std::string& framework) {
+  if (!choice.recompute_stages.empty()) return "recomputes alike on all stages";
+  if (choice.rank_order.empty() || (framework == "Megatron-LM" && choice.rank_order == kPipelineInside)) return "";
+  return "places its ranks in the order " + std::string(kUsualRankOrder) + ", not " + choice.rank_order;
+}
+
 // Why it cannot run the choice: its schedule, or the sharding and context ranks of its pipelines. Empty: it can.
 std::string obstacle(const PlanChoice& choice, const std::string& framework) {
   if (!runs_in(choice, framework)) return "does not run " + choice.schedule;
+  if (!placement_obstacle(choice, framework).empty()) return placement_obstacle(choice, framework);
   if (framework == "torchtitan") return torchtitan_loss(choice);
   const bool sharded = choice.zero > 1 && choice.pipeline > 1;
   if (framework == "DeepSpeed") {
@@ -53,6 +62,7 @@ FrameworkFlags megatron(const PlanChoice& choice, const Job& job, const Profile&
   if (choice.context > 1) flags.text += argument("--context-parallel-size", choice.context);
   if (choice.expert > 1) flags.text += argument("--expert-model-parallel-size", choice.expert);
   if (choice.sequence) flags.text += " --sequence-parallel";
+  if (!choice.rank_order.empty()) flags.text += " --use-tp-pp-dp-mapping";
   if (choice.zero == 1) flags.text += " --use-distributed-optimizer";
   if (choice.zero == 2) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads";
   if (choice.zero == 3) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params";
@@ -103,7 +113,7 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
     }
   }
   flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
-  const std::string loss = torchtitan_loss(choice);
+  const std::string loss = torchtitan_loss(choice) + placement_obstacle(choice, flags.framework);
   if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
   return flags;
 }

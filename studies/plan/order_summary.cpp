@@ -32,9 +32,11 @@ std::vector<CellCount> count_cells(const Schedule& schedule, const std::vector<O
 // Walks a row and keeps the moments at which most is held.
 class HeldWalk {
  public:
+  explicit HeldWalk(std::int32_t first_held) : first_held_(first_held) {}
+
   std::vector<HeldMoment> run(const Schedule& schedule, const std::vector<Op>& row) {
     for (const Op& op : row) {
-      if (!of_a_stage(op, schedule)) continue;
+      if (!of_a_stage(op, schedule) || op.stage < first_held_) continue;
       HeldMoment::Stage& held = held_[op.stage];
       if (op.kind == OpKind::kForward) add(held, 1, 0);
       if (!op.paired_with_next) look(op.stage);
@@ -75,14 +77,15 @@ class HeldWalk {
     return moment;
   }
 
+  std::int32_t first_held_;
   std::map<std::int32_t, HeldMoment::Stage> held_;
   std::int64_t activations_ = 0, weight_grads_ = 0;
   std::int64_t best_activations_ = 0, best_of_both_ = 0;
   HeldMoment most_activations_, most_of_both_;
 };
 
-bool tells_moments(const Schedule& schedule) {
-  if (!schedule.copies.empty() || !schedule.piece_shares.empty()) return false;
+bool tells_moments(const Schedule& schedule, bool any_copies) {
+  if ((!schedule.copies.empty() && !any_copies) || !schedule.piece_shares.empty()) return false;
   return std::none_of(schedule.rows.begin(), schedule.rows.end(), [](const std::vector<Op>& row) {
     return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kRecompute; });
   });
@@ -90,7 +93,7 @@ bool tells_moments(const Schedule& schedule) {
 
 }  // namespace
 
-OrderSummary summarise(const Schedule& schedule, bool may_split) {
+OrderSummary summarise(const Schedule& schedule, bool may_split, std::int32_t first_held) {
   OrderSummary summary;
   summary.microbatches = schedule.microbatches;
   summary.pieces = schedule.pieces;
@@ -99,12 +102,12 @@ OrderSummary summarise(const Schedule& schedule, bool may_split) {
   summary.split_backward = may_split || has_weight_grads(schedule);
   summary.side_by_side = schedule.pairs_run_side_by_side;
   summary.by_device.resize(static_cast<std::size_t>(schedule.devices));
-  const bool moments = tells_moments(schedule);
+  const bool moments = tells_moments(schedule, first_held > 0);
   for (int d = 0; d < schedule.devices; ++d) {
     DeviceSummary& device = at(summary.by_device, d);
     const std::vector<Op>& row = at(schedule.rows, d);
     device.cells = count_cells(schedule, row);
-    if (moments) device.moments = HeldWalk().run(schedule, row);
+    if (moments) device.moments = HeldWalk(first_held).run(schedule, row);
     for (const CellCount& cell : device.cells) summary.has_pairs = summary.has_pairs || cell.paired;
   }
   for (int replica = 0; replica < summary.replicas; ++replica) {
@@ -113,14 +116,6 @@ OrderSummary summarise(const Schedule& schedule, bool may_split) {
       at(summary.by_device, schedule.placement.device_of(replica, stage)).stages.push_back({stage, !shared, replica});
     }
   }
-  return summary;
-}
-
-OrderSummary summarise_pattern(const Schedule& schedule, const ScheduleEntry& entry) {
-  OrderSummary summary = summarise(schedule, entry.splits_backward);
-  if (!entry.uses_costs) return summary;
-  summary.planned = true;
-  for (DeviceSummary& device : summary.by_device) device.moments.clear();
   return summary;
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedules/common/contract.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/schedule.hpp"
 
@@ -56,12 +55,9 @@ struct OrderSummary {
   std::vector<DeviceSummary> by_device;
 };
 
-// Where activations leave the device meanwhile, or are made again, no moments are told. `may_split`: with more
-// microbatches the order may split backwards that it leaves whole with these.
-[[nodiscard]] OrderSummary summarise(const Schedule& schedule, bool may_split = false);
-
-// Of a row of the catalog whose run has other costs or more microbatches than this order: what holds for that run, too.
-// Of a row that plans by costs that is less.
-[[nodiscard]] OrderSummary summarise_pattern(const Schedule& schedule, const ScheduleEntry& entry);
+// Where activations leave the device meanwhile, or are made again, no moments are told, but those of stages from
+// `first_held` on, which stay in any order of its kind; of earlier ones nothing is then counted as held. `may_split`:
+// with more microbatches the order may split backwards that it leaves whole with these.
+[[nodiscard]] OrderSummary summarise(const Schedule& schedule, bool may_split = false, std::int32_t first_held = 0);
 
 }  // namespace debubble

@@ -39,6 +39,7 @@ class PlanMaker {
     plan_.search = search.run(asked().options, progress_);
     if (!in_time && asked().flags.front && !plan_.search.runs.empty()) add_front(search);
     if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
+    if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
     if (plan_.search.runs.empty()) {
       if (!plan_.search.interrupted) explain_shortage();
       return std::move(plan_);

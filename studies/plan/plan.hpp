@@ -29,6 +29,7 @@ struct Plan {
   std::optional<Simulated> best;
   std::vector<FrameworkFlags> frameworks;
   std::vector<Alternative> alternatives;
+  std::optional<OwnStanding> own;  // of the run that is there already, where one was given
   std::optional<PlanLimit> limit;
   std::optional<PlanFront> front;  // with --front
   PlanShortage shortage;           // where nothing fits

@@ -13,6 +13,7 @@
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -84,7 +85,28 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
   job.cluster.sequence_parallel = false;
   if (!job.schedules.empty()) allow(allowed, "schedule", std::move(job.schedules), "--schedules");
   job.schedules.clear();
-  if (!job.transformer.recompute.empty()) allow(allowed, "recompute", {job.transformer.recompute}, "--recompute");
+  for (const std::string& param : job.params) {
+    const std::size_t equals = param.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == param.size()) {
+      throw InputError(
+          Diagnostic{"C006", "--param", "\"" + param + "\" is not KEY=VALUE", "write it like --param memory_limit=2p"});
+    }
+    allow(allowed, param.substr(0, equals), {param.substr(equals + 1)}, "--param");
+  }
+  job.params.clear();
+  if (!job.cluster.rank_order.empty()) {
+    std::string word = job.cluster.rank_order;
+    std::replace(word.begin(), word.end(), ',', '-');
+    allow(allowed, "rank-order", {word}, "--rank-order");
+  }
+  job.cluster.rank_order.clear();
+  if (!job.partition.empty()) allow(allowed, "partition", {job.partition}, "--partition");
+  job.partition.clear();
+  if (!job.transformer.recompute.empty()) {
+    const std::string& stages = job.transformer.recompute_stages;
+    allow(allowed, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");
+    job.transformer.recompute_stages.clear();
+  }
   job.transformer.recompute.clear();
   if (job.transformer.model.empty() || !job.transformer.microbatch_size) return;
   allow(allowed, "microbatch", {std::to_string(*job.transformer.microbatch_size)}, "--microbatch-size");
@@ -92,13 +114,8 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
 }
 
 void refuse_decided(const ScenarioFlags& job) {
-  if (job.microbatches) {
-    throw InputError(Diagnostic{"C087", "--microbatches", "a plan finds the number of microbatches itself",
-                                "give --global-batch, the samples of one step"});
-  }
-  if (!job.params.empty() || !job.transforms.empty()) {
-    throw InputError(Diagnostic{"C087", job.params.empty() ? "--transform" : "--param",
-                                "a plan compares schedules as they are", "leave it out"});
+  if (!job.transforms.empty()) {
+    throw InputError(Diagnostic{"C087", "--transform", "a plan compares schedules as they are", "leave it out"});
   }
   ScenarioFlags copy = job;
   for (const Flag& flag : flag_rows(copy.variation)) {
@@ -130,12 +147,9 @@ class PlanReader {
 
   PlanJob run() {
     read_.request.job.cluster.known = std::make_shared<KnownTopologies>();
+    read_own();
     refuse_decided(read_.request.job);
-    read_.request.gpus = flags_.gpus.value_or(0);
-    if (read_.request.gpus < 1 || read_.request.gpus > kMostGpus) {
-      throw InputError(Diagnostic{"C012", "--gpus", "a plan is for 1 to " + std::to_string(kMostGpus) + " GPUs",
-                                  "write it like --gpus 64"});
-    }
+    read_gpus();
     if (!flags_.objective.empty()) {
       const std::size_t word = choice_of(flags_.objective, "step|throughput|cost|memory", "--objective");
       read_.options.objective = word == 3 ? PlanObjective::kMemory : PlanObjective::kStep;
@@ -153,11 +167,61 @@ class PlanReader {
     take_fixed(read_.request.job, read_.request.allowed);
     choose_cluster(read_.request.gpus);
     read_model();
+    check_own();
     read_batch();
+    fit_own();
     return std::move(read_);
   }
 
  private:
+  // A run that is there already. What the flags of one fix otherwise is open: only --fix and --only fix.
+  void read_own() {
+    ScenarioFlags& job = read_.request.job;
+    const bool by_flags = job.microbatches.has_value();
+    if (!flags_.script.empty()) {
+      read_.own = read_own_run(flags_, job);
+    } else if (by_flags) {
+      read_.own = take_own_run(job, "the flags");
+    } else {
+      return;
+    }
+    own_by_flags_ = by_flags;
+  }
+
+  void read_gpus() {
+    if (!flags_.gpus && !read_.own) {
+      throw InputError(Diagnostic{"C004", "--gpus", "--gpus N is missing",
+                                  "write it like --gpus 64, or give a run that is there: --script train.sh"});
+    }
+    read_.request.gpus = flags_.gpus ? *flags_.gpus : read_.own->gpus;
+    if (read_.request.gpus < 1 || read_.request.gpus > kMostGpus) {
+      throw InputError(Diagnostic{"C012", "--gpus", "a plan is for 1 to " + std::to_string(kMostGpus) + " GPUs",
+                                  "write it like --gpus 64"});
+    }
+  }
+
+  // Flags that say another number than the run itself are a contradiction; a file's run is made larger or smaller.
+  void check_own() {
+    if (!read_.own || !own_by_flags_) return;
+    const OwnRun& own = *read_.own;
+    if (flags_.gpus.value_or(own.gpus) == own.gpus &&
+        flags_.global_batch.value_or(own.global_batch) == own.global_batch)
+      return;
+    throw InputError(Diagnostic{
+        "C087", "--microbatches",
+        "with it the flags say a whole run, on " + counted(own.gpus, "GPU") + " with " +
+            counted(own.global_batch, "sample") + " per step, and --gpus or --global-batch say something else",
+        "leave --microbatches out, which a plan finds itself, or give the run's file as --script"});
+  }
+
+  // After the batch is known.
+  void fit_own() {
+    if (!read_.own || resize_own_run(*read_.own, read_.request.gpus, read_.request.global_batch)) return;
+    assume(read_.assumptions, "your run",
+           "not compared: its ranks and microbatches do not divide this many GPUs and samples", Source::kGiven);
+    read_.own.reset();
+  }
+
   void choose_cluster(int gpus) {
     if (read_.request.job.cluster.topology != ClusterFlags{}.topology || read_.request.job.transformer.model.empty())
       return;
@@ -171,10 +235,17 @@ class PlanReader {
 
   void read_model() {
     const Scenario probe = check_scenario(read_.request.job);
+    const ClusterFlags& cluster = read_.request.job.cluster;
+    if (probe.cluster.graph == nullptr) {
+      read_.request.alike = kMostGpus;
+    } else if (cluster.rank_devices.empty()) {
+      read_.request.alike = alike_machine(cluster.topology);
+    }
     read_.request.layers = static_cast<int>(probe.profile->layers.size());
     read_.request.sequence = probe.profile->sequence_length;
     if (!probe.transformer.setup) {
       read_.request.microbatch = std::max<std::int64_t>(1, probe.profile->microbatch_size);
+      if (read_.own) set_own_microbatch(*read_.own, read_.request.microbatch);
       return;
     }
     const TransformerShape& shape = probe.transformer.setup->shape;
@@ -192,6 +263,10 @@ class PlanReader {
       }
       return;
     }
+    if (read_.own) {
+      read_.request.global_batch = read_.own->global_batch;
+      return;
+    }
     const std::int64_t samples = read_.request.sequence > 0 ? kUsualTokens / read_.request.sequence
                                                             : 16 * read_.request.gpus * read_.request.microbatch;
     read_.request.global_batch =
@@ -204,6 +279,7 @@ class PlanReader {
 
   const PlanFlags& flags_;
   PlanJob read_;
+  bool own_by_flags_ = false;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "sim/core/assumption.hpp"
 #include "studies/plan/flags.hpp"
+#include "studies/plan/own_run.hpp"
 #include "studies/plan/search.hpp"
 
 namespace debubble {
@@ -15,6 +16,7 @@ struct PlanJob {
   PlanFlags flags;  // as typed
   SearchOptions options;
   std::optional<double> price;          // of a GPU hour
+  std::optional<OwnRun> own;            // what to compare with
   bool chosen_topology = false;         // it is the usual one of the hardware: nobody gave it
   std::vector<Assumption> assumptions;  // of the request itself; those of a run are its own
 };

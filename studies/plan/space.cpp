@@ -6,17 +6,22 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "formats/text/numbers.hpp"
+#include "scenario/request/partition_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/plan/rank_orders.hpp"
+#include "studies/plan/recompute_modes.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
+constexpr const char* kEvenCut = "even";
 constexpr int kMostStagesPerDevice = 8;
 
 // "tp": {"4", "8"} as numbers, each once; nothing where the key is open.
@@ -69,7 +74,8 @@ std::vector<int> divisors(int number) {
 
 const std::vector<std::string>& plan_keys() {
   static const std::vector<std::string> keys{
-      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks"};
+      "tp",       "cp",     "ep",         "pp",       "dp", "zero", "microbatch", "recompute", "sequence-parallel",
+      "schedule", "chunks", "rank-order", "partition"};
   return keys;
 }
 
@@ -77,7 +83,8 @@ const std::vector<std::string>& plan_keys() {
 // together. Others are asked for by name.
 bool is_usual(const ScheduleEntry& entry) {
   static constexpr std::array<std::string_view, 5> kOthers{"naive", "terapipe", "seq1f1b", "wavelet", "bpipe"};
-  return entry.family != ScheduleFamily::kAsynchronous && !entry.uses_costs &&
+  const bool planned = entry.uses_costs && entry.name != "pipeoffload";  // whose ops do not depend on the times
+  return entry.family != ScheduleFamily::kAsynchronous && !planned &&
          std::find(kOthers.begin(), kOthers.end(), entry.name) == kOthers.end();
 }
 
@@ -93,8 +100,12 @@ class SpaceMaker {
         zero_(allowed_numbers(request, "zero")),
         microbatch_(allowed_numbers(request, "microbatch")),
         chunks_(allowed_numbers(request, "chunks")),
-        recompute_(allowed_words(request, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)})),
-        sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {}
+        recompute_(request.allowed.contains("recompute") ? &request.allowed.at("recompute") : nullptr),
+        sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
+    const auto orders = request.allowed.find("rank-order");
+    choose_partitions();
+    orders_ = allowed_rank_orders(orders == request.allowed.end() ? nullptr : &orders->second);
+  }
 
   PlanSpace run() {
     choose_variants();
@@ -120,7 +131,7 @@ class SpaceMaker {
   static const PlanRequest& with_known_keys(const PlanRequest& request) {
     for (const auto& [key, values] : request.allowed) {
       const auto& keys = plan_keys();
-      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      if (std::find(keys.begin(), keys.end(), key) != keys.end() || is_schedule_param(key)) continue;
       const std::string guess = closest_name(key, keys);
       std::string names;
       for (const std::string& one : keys) names += (names.empty() ? "" : ", ") + one;
@@ -140,8 +151,27 @@ class SpaceMaker {
       if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
       const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostStagesPerDevice;
       for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
-        if (is_allowed(chunks_, chunks)) space_.variants.push_back({entry.name, chunks});
+        if (!is_allowed(chunks_, chunks)) continue;
+        for (PlanVariant& one : variants_with(entry, chunks, request_.allowed)) {
+          if (named || chunks_ || is_usual_variant(one)) space_.variants.push_back(std::move(one));
+        }
       }
+    }
+    check_params();
+  }
+
+  // A parameter that no schedule of the space has would change nothing.
+  void check_params() const {
+    for (const auto& one : request_.allowed) {
+      const std::string& key = one.first;
+      if (!is_schedule_param(key)) continue;
+      const bool used = std::any_of(space_.variants.begin(), space_.variants.end(), [&](const PlanVariant& variant) {
+        const auto& params = find_schedule(variant.schedule)->params;
+        return std::any_of(params.begin(), params.end(), [&](const ParamSpec& param) { return param.name == key; });
+      });
+      if (used || space_.variants.empty()) continue;
+      throw InputError(Diagnostic{"C002", "--fix " + key, "no schedule of the space has the parameter " + key,
+                                  "name one that has it, like --only schedule=zb-auto"});
     }
   }
 
@@ -168,7 +198,10 @@ class SpaceMaker {
         base.expert = expert;
         base.pipeline = pipeline;
         base.data = data;
-        add_microbatches(base);
+        for (const std::string& order : distinct_rank_orders(base, orders_, request_.alike)) {
+          base.rank_order = order;
+          add_partitions(base);
+        }
       }
     }
   }
@@ -180,6 +213,33 @@ class SpaceMaker {
       if (is_allowed(expert_, count)) all.push_back(count);
     }
     return all;
+  }
+
+  void add_partitions(PlanChoice base) {
+    for (const std::string& word : partitions_) {
+      base.partition = word;
+      add_microbatches(base);
+      if (base.pipeline == 1 && (word.empty() || word == kEvenCut)) return;  // one stage has nothing to cut
+    }
+  }
+
+  // Each once; "" cuts automatically.
+  void choose_partitions() {
+    const auto found = request_.allowed.find("partition");
+    if (found == request_.allowed.end()) {
+      partitions_.emplace_back();
+      return;
+    }
+    for (const std::string& word : found->second) {
+      const PartitionChoice choice = parse_partition_choice(word);
+      if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
+        throw InputError(
+            Diagnostic{"C002", "--fix partition", "\"" + word + "\" is no cut of the layers",
+                       "write auto, even, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
+      }
+      const std::string cut = choice.automatic() ? "" : word;
+      if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);
+    }
   }
 
   void add_microbatches(PlanChoice base) {
@@ -203,10 +263,10 @@ class SpaceMaker {
 
   void add_modes(PlanChoice base) {
     const bool modelled = request_.heads > 0;
-    for (int recompute = 0; recompute < (modelled ? 3 : 1); ++recompute) {
-      const char* const word = kRecomputeWords[recompute];
-      if (recompute_ && std::find(recompute_->begin(), recompute_->end(), word) == recompute_->end()) continue;
-      base.recompute = recompute;
+    for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline)) {
+      if (!modelled && mode.word > 0) continue;
+      base.recompute = mode.word;
+      base.recompute_stages = mode.stages;
       for (const bool sequence : sequence_modes(base)) {
         base.sequence = sequence;
         space_.bases.push_back(base);
@@ -235,18 +295,35 @@ class SpaceMaker {
     if (!microbatch_ && request_.microbatch == 0) {
       all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
     }
+    if (recompute_ == nullptr && request_.heads > 0) {
+      all.emplace_back(
+          "where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
+          "names others");
+    }
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
                     std::to_string(kMostStagesPerDevice) + "): synchronous, planned without times, whole sequences");
+      if (!chunks_) {
+        all.emplace_back("pipeoffload offloads half of 2 or 4 stages per device: --only schedule= names the others");
+      }
     }
-    all.emplace_back("ranks are placed nearest first in the order tp, cp, dp, pp, unless --rank-order says otherwise");
-    if (request_.job.partition.empty()) all.emplace_back("the cut of the layers balances time");
+    if (!request_.allowed.contains("rank-order")) {
+      all.push_back(std::string("ranks are placed nearest first in the order ") + kUsualRankOrder +
+                    (request_.alike < kMostGpus ? std::string(" or ") + kPipelineInside : "") +
+                    ", unless --only rank-order= says otherwise");
+    }
+    if (!request_.allowed.contains("partition")) {
+      all.emplace_back("the cut of the layers balances time: --only partition=auto,even tries Megatron-LM's, too");
+    }
   }
 
   const PlanRequest& request_;
   std::optional<std::vector<std::int64_t>> tensor_, context_, expert_, pipeline_, data_, zero_, microbatch_, chunks_;
-  std::optional<std::vector<std::string>> recompute_, sequence_;
+  const std::vector<std::string>* recompute_;  // null: open
+  std::optional<std::vector<std::string>> sequence_;
+  std::vector<std::string> orders_;      // "" for the usual one
+  std::vector<std::string> partitions_;  // "" for the automatic one
   PlanSpace space_;
 };
 

@@ -2,7 +2,7 @@
 //
 //     base      ranks in each dimension, microbatch, recomputation, sequence parallelism: what the layers' costs follow
 //               from
-//     variant   schedule with its stages per device, ZeRO stage: what a base can be run with
+//     variant   schedule with its stages per device and parameters, ZeRO stage: what a base can be run with
 //
 // What the space leaves out is stated (PlanSpace::restrictions), so that "optimal in this space" has a meaning.
 #pragma once
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "studies/plan/choice.hpp"
+#include "studies/plan/variants.hpp"
 
 namespace debubble {
 
@@ -23,10 +24,12 @@ struct PlanRequest {
   int gpus = 0;
   std::int64_t global_batch = 0;  // samples of one step
   // "tp": {"4", "8"}. A key that is absent is open; there are "tp", "cp", "ep", "pp", "dp", "zero", "microbatch",
-  // "recompute", "sequence-parallel", "schedule", "chunks".
+  // "recompute", "sequence-parallel", "schedule", "chunks", "rank-order",
+  // "partition", and the parameters of schedules ("memory_limit").
   std::map<std::string, std::vector<std::string>> allowed;
   std::string runs_in;     // a framework's name; empty: any, or none
   int machine = 8;         // GPUs of a machine, the most tensor ranks
+  int alike = 0;           // GPUs of a machine where machines are alike; 0: unknown (rank_orders.hpp)
   int layers = 0;          // of the model, embedding and head among them
   std::int64_t heads = 0;  // 0: unknown (a measured profile): tp, cp and ep are 1
   std::int64_t experts = 0;
@@ -36,11 +39,6 @@ struct PlanRequest {
 
 // Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
 [[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
-
-struct PlanVariant {
-  std::string schedule;
-  int chunks = 1;
-};
 
 struct PlanSpace {
   std::vector<PlanChoice> bases;  // schedule, chunks and zero are open in each

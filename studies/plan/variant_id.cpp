@@ -7,6 +7,7 @@ PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
   const PlanVariant& variant = space.variants_of(choice)[id.variant];
   choice.schedule = variant.schedule;
   choice.chunks = variant.chunks;
+  choice.params = variant.params;
   choice.zero = id.zero;
   return choice;
 }

@@ -98,6 +98,7 @@ Job LinkFollower::followed_ideal(double bandwidth, double latency, const Topolog
   if (modelled && has_inside(scenario.transformer.setup->parallel)) {
     ModelledLayers layers = modelled_on_ideal(scenario, bandwidth, latency);
     scenario.profile = std::move(layers.profile);
+    scenario.transformer.recomputed = std::move(layers.recomputed);
     job.topology = job.topology.with_gather(layers.gather);
   }
   const StageCosts costs = make_stage_costs(scenario, job.schedule).costs;

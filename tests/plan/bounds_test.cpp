@@ -84,7 +84,9 @@ int try_random_costs(std::uint64_t seeds) {
     CAPTURE(devices);
     CAPTURE(microbatches);
     REQUIRE_EQ(broken_bound(summarise(*schedule), costs, {}, run->report), "");
-    REQUIRE_EQ(broken_bound(summarise_pattern(*pattern, entry), costs, {}, run->report), "");
+    PlanChoice row;
+    row.schedule = entry.name;
+    REQUIRE_EQ(broken_bound(summary_for(row, *pattern), costs, {}, run->report), "");
     ++tried;
   }
   return tried;
@@ -114,20 +116,27 @@ TEST_CASE("the step bound of 1f1b with equal stages is its step, and every unit 
   CHECK_EQ(step_bound(summarise(schedule), costs, step, 8), (8 * 3 + 20) * kUnit);  // device 0 works without a gap
 }
 
-TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
+namespace {
+
+PlanRequest cluster_request() {
   PlanRequest request;
   request.job.transformer.model = "gpt2-small";
   request.job.transformer.sequence = 1024;
   request.job.cluster.topology = "dgx-h100:2";
   request.gpus = 16;
   request.global_batch = 64;
+  request.alike = 8;
   request.layers = 14;
   request.heads = 12;
   request.sequence = 1024;
+  return request;
+}
+
+// Of how many random choices of the space the bounds were checked.
+int check_bounds(const PlanRequest& request, std::uint64_t seeds) {
   const PlanSpace space = plan_space(request);
-  REQUIRE(space.bases.size() > 50);
   int tried = 0;
-  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Dice dice(seed);
     const auto pick = [&](std::size_t count) {
       return static_cast<std::size_t>(dice.from(0, static_cast<int>(count) - 1));
@@ -137,6 +146,7 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
     const PlanVariant& variant = variants[pick(variants.size())];
     choice.schedule = variant.schedule;
     choice.chunks = variant.chunks;
+    choice.params = variant.params;
     const std::vector<int> zeros = space.zeros_of(choice);
     choice.zero = zeros[pick(zeros.size())];
     try {
@@ -148,7 +158,7 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
       const Job pattern = prepare(scenario, choice.schedule, nobody);
       const std::string text = to_string(choice);
       CAPTURE(text);
-      const OrderSummary order = summarise_pattern(pattern.schedule, *find_schedule(choice.schedule));
+      const OrderSummary order = summary_for(choice, pattern.schedule);
       REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
       const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
       if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);
@@ -157,5 +167,24 @@ TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
       continue;  // no such run
     }
   }
-  CHECK(tried > 100);
+  return tried;
+}
+
+}  // namespace
+
+TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
+  REQUIRE(plan_space(cluster_request()).bases.size() > 50);
+  CHECK(check_bounds(cluster_request(), 300) > 100);
+}
+
+TEST_CASE("bounds hold for orders that depend on the times, with every usual value of their parameters") {
+  PlanRequest request = cluster_request();
+  request.allowed["schedule"] = {"zb-auto", "zb-v-auto", "dapple", "pipeoffload", "optimal"};
+  request.allowed["pp"] = {"2", "4"};
+  request.allowed["budget"] = {"100"};  // of optimal's search
+  CHECK(check_bounds(request, 200) > 100);
+  request.allowed["schedule"] = {"pipeoffload"};
+  request.allowed.erase("budget");
+  request.allowed["offload_chunks"] = {"auto", "0", "1", "2"};
+  CHECK(check_bounds(request, 100) > 50);
 }

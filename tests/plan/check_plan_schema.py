@@ -24,6 +24,7 @@ RUNS = [
     ([*SMALL, "--gpus", "4", "--objective", "memory", "--only", "schedule=1f1b,gpipe"], 0),
     ([*SMALL, "--gpus", "2", "--front"], 0),
     (["--profile", "traces/published/bert-large-p100.json", "--gpus", "4", "--global-batch", "256"], 0),
+    ([*SMALL[:2], "--tp", "2", "-p", "2", "-m", "8"], 0),
 ]
 
 ASKED = [

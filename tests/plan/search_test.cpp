@@ -32,10 +32,18 @@ PlanRequest random_request(std::uint64_t seed) {
   request.sequence = 1024;
   request.allowed["cp"] = {"1"};
   request.allowed["recompute"] = {dice.once_in(2) ? "none" : "full"};
+  if (dice.once_in(3)) request.allowed["recompute"] = {"full:0", "full:0-1", "selective"};
   request.allowed["zero"] = {"0", std::to_string(dice.from(1, 3))};
   request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
   request.allowed["chunks"] = {"1", "2", "3"};
+  if (dice.once_in(3)) request.allowed["schedule"].emplace_back(dice.once_in(2) ? "pipeoffload" : "zb-auto");
+  if (dice.once_in(4)) request.allowed["partition"] = {"auto", "even"};
+  if (!dice.once_in(6)) return request;
+  request.job.cluster.topology = "dgx-a100:2";  // on which the order of the ranks matters
+  request.gpus = 16;
+  request.alike = 8;
+  request.allowed["tp"] = {"1", "2"};
   return request;
 }
 
@@ -53,6 +61,7 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
         PlanChoice choice = base;
         choice.schedule = variant.schedule;
         choice.chunks = variant.chunks;
+        choice.params = variant.params;
         choice.zero = zero;
         try {
           NoProgress nobody;

@@ -89,6 +89,50 @@ TEST_CASE("what is fixed, by --fix, --only or the flag's own name, is kept") {
   }
 }
 
+TEST_CASE("parameters of schedules are named like the schedule itself, and the command repeats them") {
+  const Folder folder;
+  const auto runs = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--fix", "pp=4,tp=1,cp=1,microbatch=1,recompute=none", "--gap", "0", "--format", "json",
+                               "--top", "1"});
+    return Json::parse(folder.data(small_with(flags)));
+  };
+  const Json plan = runs({"--only", "schedule=zb-auto,memory_limit=1.5p"});
+  CHECK(plan["runs"][0]["choice"]["params"] == Json::parse(R"(["memory_limit=1.5p"])"));
+  CHECK(contains(plan["runs"][0]["command"], " --param memory_limit=1.5p"));
+  CHECK(runs({"--only", "schedule=zb-auto", "--param", "memory_limit=1.5p"})["runs"] == plan["runs"]);
+  CHECK(runs({"--only", "schedule=zb-auto"})["search"]["space"] == 3 * plan["search"]["space"].get<int>());
+  const Json offloaded = runs({"--only", "schedule=pipeoffload", "--memory", "30GiB"});
+  CHECK(contains(offloaded["runs"][0]["command"], " --param offload_chunks="));
+}
+
+TEST_CASE("cuts of the layers are in the space when they are named, and the command repeats them") {
+  const Folder folder;
+  const auto runs = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--fix", "pp=4,tp=2,recompute=none", "--only", "schedule=1f1b", "--gap", "0", "--format",
+                               "json", "--top", "100"});
+    return Json::parse(folder.data(small_with(flags)));
+  };
+  const Json even = runs({"--partition", "even"});
+  CHECK(even["runs"][0]["choice"]["partition"] == "even");
+  CHECK(contains(even["runs"][0]["command"], " --partition even "));
+  const Json both = runs({"--only", "partition=auto,even"});
+  CHECK(both["search"]["space"] == 2 * even["search"]["space"].get<int>());
+  CHECK(both["runs"][0]["makespan_ns"] <= even["runs"][0]["makespan_ns"]);
+}
+
+TEST_CASE("the first stages alone recompute where that is what fits, and the command says so") {
+  const Folder folder;
+  const Json plan =
+      Json::parse(folder.data({"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch",
+                               "64", "--memory", "24GiB", "--only", "schedule=1f1b,recompute=none,full,full:0-1",
+                               "--fix", "tp=2,pp=4,microbatch=2", "--format", "json", "--top", "1"}));
+  const Json& best = plan["runs"][0];
+  CHECK(best["choice"]["recompute_stages"] == "0-1");
+  CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));
+  CHECK(contains(best["command"], " --recompute full --recompute-stages 0-1"));
+  CHECK(contains(plan["frameworks"][0]["note"], "alike on all stages"));
+}
+
 TEST_CASE("what runs in a framework comes with what to paste there") {
   const Folder folder;
   const Json plan = Json::parse(folder.data(small_with(
@@ -205,7 +249,11 @@ TEST_CASE("bad input is refused with the place and the remedy") {
     CHECK(contains(text, std::string("error[") + code + "]"));
   };
   refused({"-m", "8"}, "C087");
-  refused({"--param", "group=2"}, "C087");
+  refused({"--fix", "rank-order=tp-pp"}, "B015");
+  refused({"--fix", "rank-order=tp-pp-dp", "--rank-order", "tp,dp,pp"}, "C007");
+  refused({"--param", "group"}, "C006");
+  refused({"--param", "memory_limit=2p"}, "C002");
+  refused({"--transform", "recompute"}, "C087");
   refused({"--slow", "device=1:0.5"}, "C087");
   refused({"--jitter", "lognormal:0.1"}, "C087");
   refused({"--fix", "tp"}, "C006");
@@ -213,6 +261,11 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"--fix", "tpp=2"}, "C002");
   refused({"--fix", "tp=two"}, "C003");
   refused({"--fix", "zero=7"}, "C003");
+  refused({"--fix", "partition=evn"}, "C002");
+  refused({"--fix", "recompute=half"}, "C002");
+  refused({"--fix", "recompute=none:0"}, "C002");
+  refused({"--fix", "recompute=full:x"}, "C012");
+  refused({"--recompute-stages", "0"}, "C004");
   refused({"--fix", "tp=3"}, "B050");
   refused({"--only", "schedule=1f1c"}, "C002");
   refused({"--runs-in", "jax"}, "C002");

@@ -12,6 +12,7 @@
 #include "studies/plan/asked_planners.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/plan/plan.hpp"
+#include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/plan/asked_planners_view.hpp"
@@ -56,11 +57,7 @@ class PlanCommand : public Command {
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
     }
-    if (!schedule_only_ && !flags_.gpus) {
-      throw InputError(Diagnostic{"C061", "debubble plan", "--gpus N is missing",
-                                  "run `debubble plan --help` for its flags; the best order of a pipeline that is "
-                                  "given needs none: debubble plan --schedule-only -p 4 -m 8"});
-    }
+    flags_.read_scenario = read_scenario_file;
     if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);
     const std::unique_ptr<PlanRanks> ranks = join_ranks();
     if (ranks != nullptr && !ranks->is_first()) {

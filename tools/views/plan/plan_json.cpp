@@ -4,6 +4,7 @@
 
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
+#include "studies/plan/rank_orders.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
 
@@ -17,7 +18,15 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json choice_json(const PlanChoice& choice) {
+// As --partition takes it.
+std::string partition_word(const Plan& plan, const PlanChoice& choice) {
+  const std::string& word = choice.partition.empty() ? plan.asked.request.job.partition : choice.partition;
+  return word.empty() ? "auto" : word;
+}
+
+Json choice_json(const Plan& plan, const PlanChoice& choice) {
+  Json params = Json::array();
+  for (const std::string& param : choice.params) params.push_back(param);
   return {{"tp", choice.tensor},
           {"cp", choice.context},
           {"ep", choice.expert},
@@ -28,13 +37,17 @@ Json choice_json(const PlanChoice& choice) {
           {"microbatch", choice.microbatch},
           {"microbatches", choice.microbatches},
           {"recompute", kRecomputeWords[choice.recompute]},
+          {"recompute_stages", choice.recompute_stages},
           {"schedule", choice.schedule},
           {"chunks", choice.chunks},
+          {"params", params},
+          {"rank_order", choice.rank_order.empty() ? kUsualRankOrder : choice.rank_order},
+          {"partition", partition_word(plan, choice)},
           {"text", to_string(choice)}};
 }
 
 Json run_json(const Plan& plan, const PlannedRun& run) {
-  return {{"choice", choice_json(run.choice)},
+  return {{"choice", choice_json(plan, run.choice)},
           {"makespan_ns", run.step},
           {"bound_ns", run.bound},
           {"bubble_ratio", run.bubble_ratio},
@@ -95,13 +108,14 @@ Json limit_json(const Plan& plan) {
           {"most_gain", or_null(limit.most_gain)}};
 }
 
-Json shortage_json(const std::optional<Shortage>& shortage) {
+Json shortage_json(const Plan& plan) {
+  const std::optional<Shortage>& shortage = plan.shortage.shortage;
   if (!shortage) return nullptr;
   Json categories = Json::object();
   for (int k = 0; k < kMemoryCategories; ++k) {
     categories[to_string(static_cast<MemoryCategory>(k))] = at(shortage->by_category, k);
   }
-  return {{"choice", choice_json(shortage->run.choice)}, {"device", shortage->device},
+  return {{"choice", choice_json(plan, shortage->run.choice)}, {"device", shortage->device},
           {"capacity_bytes", shortage->capacity},        {"reserved_bytes", shortage->reserved},
           {"missing_bytes", shortage->missing()},        {"peak_memory_bytes", shortage->run.peak},
           {"peak_by_category_bytes", categories}};
@@ -116,10 +130,32 @@ Json changes_json(const Plan& plan) {
   return changes;
 }
 
-Json nearest_json(const std::optional<NearMiss>& nearest) {
+Json nearest_json(const Plan& plan) {
+  const std::optional<NearMiss>& nearest = plan.search.nearest;
   if (!nearest) return nullptr;
-  return {
-      {"choice", choice_json(nearest->choice)}, {"missing_bytes", nearest->missing}, {"simulated", nearest->simulated}};
+  return {{"choice", choice_json(plan, nearest->choice)},
+          {"missing_bytes", nearest->missing},
+          {"simulated", nearest->simulated}};
+}
+
+Json own_run_json(const Plan& plan) {
+  if (!plan.own) return nullptr;
+  const OwnRun& own = *plan.asked.own;
+  const Evaluation& found = plan.own->found;
+  const bool simulated = was_simulated(found) && found.kind != Evaluation::Kind::kDeadlock;
+  Json notes = Json::array();
+  for (const std::string& note : own.notes) notes.push_back(note);
+  Json problem = nullptr;
+  if (found.kind == Evaluation::Kind::kDeadlock) problem = "deadlock";
+  if (!was_simulated(found)) problem = found.code + ": " + found.message;
+  return {{"name", own.name},
+          {"choice", choice_json(plan, own.choice)},
+          {"run", simulated ? run_json(plan, found.run) : Json(nullptr)},
+          {"problem", problem},
+          {"missing_bytes", found.missing},
+          {"faster_plans", plan.own->faster},
+          {"measured_ns", own.measured > 0 ? Json(own.measured) : Json(nullptr)},
+          {"notes", notes}};
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
@@ -149,12 +185,13 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
     json["frameworks"].push_back(
         {{"framework", one.framework}, {"text", one.text}, {"note", one.note}, {"of_own_best", one.of_own_best}});
   }
-  json["nearest"] = nearest_json(plan.search.nearest);
+  json["nearest"] = nearest_json(plan);
   json["enough_gpus"] = or_null(plan.shortage.enough_gpus);
-  json["shortage"] = shortage_json(plan.shortage.shortage);
+  json["shortage"] = shortage_json(plan);
   json["changes"] = changes_json(plan);
   json["limit"] = limit_json(plan);
   json["front"] = front_json(plan);
+  json["own_run"] = own_run_json(plan);
   json["restrictions"] = Json::array();
   for (const std::string& one : plan.restrictions) json["restrictions"].push_back(one);
   std::vector<Assumption> assumptions = plan.asked.assumptions;

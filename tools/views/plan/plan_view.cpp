@@ -17,6 +17,7 @@
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
 #include "tools/views/plan/front_view.hpp"
+#include "tools/views/plan/own_run_view.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -68,6 +69,11 @@ class PlanText {
       add_failure();
     } else {
       add_best();
+    }
+    bool first = true;
+    for (const std::string& one : own_run_lines(plan_)) {
+      item(first ? "yours" : "", printable(one));
+      first = false;
     }
     item("certainty", certainty_words(plan_));
     item("searched", searched());

@@ -1,0 +1,133 @@
+// A run that is there already: of a script, a log, a scenario file or flags. A plan is made for its job, and compared.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using PlanJson = nlohmann::json;
+
+constexpr const char* kScript = R"(MODEL="--num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024"
+torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py $MODEL --max-position-embeddings 1024 \
+  --micro-batch-size 2 --global-batch-size 32 --bf16 --tokenizer-type GPT2BPETokenizer \
+  --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --qk-layernorm
+)";
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+PlanJson plan_of(const Folder& folder, std::vector<std::string> flags) {
+  flags.insert(flags.begin(), "plan");
+  flags.insert(flags.end(), {"--format", "json"});
+  return PlanJson::parse(folder.data(flags));
+}
+
+TEST_CASE("the script, what import makes of it, and its flags are one job, and one run to compare with") {
+  const Folder folder;
+  folder.write("train.sh", kScript);
+  const PlanJson plan = plan_of(folder, {"--script", "train.sh"});
+  CHECK(plan["gpus"] == 8);
+  CHECK(plan["global_batch"] == 32);
+  const PlanJson& own = plan["own_run"];
+  CHECK(own["name"] == "train.sh");
+  CHECK(own["choice"]["text"] == "tp 2, pp 2, dp 2; 1f1b; 8 microbatches of 2 samples; partition even");
+  CHECK(own["problem"].is_null());
+  CHECK(has(own["notes"].dump(), "--qk-layernorm"));
+  CHECK(own["run"]["makespan_ns"] > plan["runs"][0]["makespan_ns"]);
+  CHECK(own["faster_plans"] >= 1);
+
+  (void)folder.run({"import", "--from", "megatron", "train.sh", "-o", "run.toml"});
+  const PlanJson simulated = PlanJson::parse(
+      folder.data({"simulate", "--config", "run.toml", "--topology", "dgx-h100:1", "--format", "json"}));
+  CHECK(simulated["makespan_ns"] == own["run"]["makespan_ns"]);
+  for (const char* const flag : {"--config", "--script"}) {
+    const PlanJson same = plan_of(folder, {flag, "run.toml"});
+    CHECK(same["runs"] == plan["runs"]);
+    CHECK(same["search"] == plan["search"]);
+    CHECK(same["own_run"]["run"] == own["run"]);
+  }
+}
+
+TEST_CASE("what the script splits is open, what --fix says is not, and the command line has the last word on the job") {
+  const Folder folder;
+  folder.write("train.sh", kScript);
+  const PlanJson plan =
+      plan_of(folder, {"--script", "train.sh", "--fix", "tp=1,pp=4", "--sequence", "512", "--top", "50"});
+  for (const PlanJson& run : plan["runs"]) {
+    CHECK(run["choice"]["tp"] == 1);
+    CHECK(run["choice"]["pp"] == 4);
+    CHECK(has(run["command"], "--sequence 512"));
+  }
+  CHECK(plan["own_run"]["choice"]["tp"] == 2);
+  CHECK(has(plan["own_run"]["run"]["command"], "--sequence 512"));
+}
+
+TEST_CASE("on other GPUs and samples the run has other replicas and microbatches, or is not compared") {
+  const Folder folder;
+  folder.write("train.sh", kScript);
+  const PlanJson larger = plan_of(folder, {"--script", "train.sh", "--gpus", "16", "--global-batch", "64"});
+  CHECK(larger["own_run"]["choice"]["dp"] == 4);
+  CHECK(larger["own_run"]["choice"]["microbatches"] == 8);
+  CHECK(has(larger["own_run"]["notes"].dump(), "train.sh is for 8 GPUs and 32 samples"));
+  const PlanJson odd = plan_of(folder, {"--script", "train.sh", "--gpus", "6"});
+  CHECK(odd["own_run"].is_null());
+  CHECK(has(odd["assumptions"].dump(), "not compared"));
+}
+
+TEST_CASE("flags that say a whole run are one to compare with, of a model and of a profile") {
+  const Folder folder;
+  const PlanJson plan = plan_of(folder, {"--model", "gpt2-small", "--tp", "2", "-p", "2", "--dp", "2", "-m", "4",
+                                         "--schedules", "gpipe", "--recompute", "full", "--rank-order", "tp,pp,dp"});
+  CHECK(plan["gpus"] == 8);
+  CHECK(plan["global_batch"] == 8);
+  CHECK(plan["own_run"]["choice"]["schedule"] == "gpipe");
+  CHECK(plan["own_run"]["choice"]["recompute"] == "full");
+  CHECK(plan["own_run"]["choice"]["rank_order"] == "tp-cp-pp-dp");
+  const std::string profile = source_directory() + "/traces/published/bert-large-p100.json";
+  const PlanJson measured = plan_of(folder, {"--profile", profile, "-p", "4", "-m", "8"});
+  CHECK(measured["gpus"] == 4);
+  CHECK(measured["own_run"]["choice"]["microbatch"] == measured["runs"][0]["choice"]["microbatch"]);
+  CHECK(measured["own_run"]["run"]["makespan_ns"] >= measured["runs"][0]["makespan_ns"]);
+}
+
+TEST_CASE("a run that does not fit, or that no schedule makes, is said to be so") {
+  const Folder folder;
+  const Outcome large = folder.run({"plan", "--model", "gpt2-large", "-p", "2", "-m", "64", "--schedules", "gpipe",
+                                    "--memory", "20GiB", "--width", "200"});
+  CHECK(has(large.out, "\nyours      the flags: pp 2; gpipe; 64 microbatches of 1 sample\n"));
+  CHECK(has(large.out, "per GPU in this model"));
+  const PlanJson odd = plan_of(folder, {"--model", "gpt2-small", "-p", "1", "-m", "8", "--schedules", "interleaved"});
+  CHECK(odd["own_run"]["run"].is_null());
+  CHECK(odd["own_run"]["problem"].is_string());
+}
+
+TEST_CASE("files and flags that are no run are refused with the place and the remedy") {
+  const Folder folder;
+  folder.write("train.sh", kScript);
+  folder.write("hello.sh", "echo hello\n");
+  folder.write("toy.toml", "devices = 4\n");
+  folder.write("word.toml", "model = \"gpt2-small\"\nrecompute = \"half\"\n");
+  const auto refused = [&](std::vector<std::string> flags, const char* code) {
+    flags.insert(flags.begin(), "plan");
+    const std::string text = folder.refusal(flags);
+    CAPTURE(text);
+    CHECK(has(text, std::string("error[") + code + "]"));
+  };
+  refused({"--script", "none.sh"}, "C005");
+  refused({"--script", "hello.sh"}, "P010");
+  refused({"--script", "toy.toml"}, "C004");
+  refused({"--script", "word.toml"}, "C002");
+  refused({"--script", "train.sh", "-m", "8"}, "C007");
+  refused({"--model", "gpt2-small", "-m", "8", "--gpus", "8"}, "C087");
+  refused({"--model", "gpt2-small", "-m", "8", "--global-batch", "16"}, "C087");
+  refused({"--model", "gpt2-small", "-m", "8", "--transform", "recompute"}, "C087");
+  refused({"--model", "gpt2-small", "-m", "8", "--schedules", "1f1b,gpipe"}, "C087");
+  refused({"--model", "gpt2-small", "-m", "8", "--tp", "0"}, "C012");
+  refused({"--model", "gpt2-small", "-m", "2147483647", "--dp", "4000000"}, "C012");
+}
+
+}  // namespace
+}  // namespace debubble::testing

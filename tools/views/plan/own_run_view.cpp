@@ -1,0 +1,51 @@
+#include "tools/views/plan/own_run_view.hpp"
+
+#include <fmt/format.h>
+
+#include "formats/text/quantities.hpp"
+
+namespace debubble {
+namespace {
+
+std::string beside_plans(const Plan& plan, const PlannedRun& own, std::int64_t faster) {
+  if (plan.search.runs.empty()) return "";
+  const double best = static_cast<double>(plan.search.runs.front().step);
+  const std::string ratio = fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(own.step) / best - 1));
+  if (faster == 0) return ratio + "; no plan that was simulated takes less time";
+  return ratio + fmt::format("; {} of the {} plans that fit and were simulated take less time", faster,
+                             plan.search.runs.size());
+}
+
+std::string standing_line(const Plan& plan) {
+  const Evaluation& found = plan.own->found;
+  switch (found.kind) {
+    case Evaluation::Kind::kFits:
+    case Evaluation::Kind::kOutOfMemory:
+      break;
+    case Evaluation::Kind::kDeadlock:
+      return "deadlocks";
+    case Evaluation::Kind::kIllegal:
+    case Evaluation::Kind::kBounded:
+    case Evaluation::Kind::kRefined:
+    case Evaluation::Kind::kTooLarge:
+      return "cannot be simulated: " + found.code + ": " + found.message;
+  }
+  std::string text = fmt::format("step {}, bubble {}, memory {}", format_duration(found.run.step),
+                                 format_percent(found.run.bubble_ratio), format_size(found.run.peak));
+  if (found.missing > 0) text += fmt::format(": lacks {} per GPU in this model", format_size(found.missing));
+  text += beside_plans(plan, found.run, plan.own->faster);
+  const Nanoseconds measured = plan.asked.own->measured;
+  return measured > 0 ? text + "; measured: " + format_duration(measured) : text;
+}
+
+}  // namespace
+
+std::vector<std::string> own_run_lines(const Plan& plan) {
+  if (!plan.own) return {};
+  const OwnRun& run = *plan.asked.own;
+  std::vector<std::string> lines{run.name + ": " + to_string(run.choice), standing_line(plan)};
+  for (const std::string& note : run.notes) lines.push_back("note: " + note);
+  return lines;
+}
+
+}  // namespace debubble

@@ -115,7 +115,7 @@ double time_of_pattern(const OrderSummary& order, const StageCosts& costs, const
 
 Nanoseconds busy_time(const OrderSummary& order, const StageCosts& costs, const DeviceSummary& device,
                       int microbatches) {
-  const bool whole = order.microbatches == microbatches;
+  const bool whole = order.microbatches == microbatches && !order.planned;
   const double time = whole ? time_of_cells(order, costs, device) : time_of_pattern(order, costs, device, microbatches);
   double ops = 0;
   for (const CellCount& cell : device.cells) ops += static_cast<double>(cell.paired ? 2 * cell.count : cell.count);

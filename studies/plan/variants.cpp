@@ -99,7 +99,10 @@ std::map<std::string, std::string> params_of(const PlanChoice& choice) {
 
 OrderSummary summary_for(const PlanChoice& choice, const Schedule& schedule) {
   const ScheduleEntry* const entry = find_schedule(choice.schedule);
-  return summarise(schedule, entry != nullptr && entry->splits_backward, first_held_stage(choice, schedule));
+  OrderSummary summary =
+      summarise(schedule, entry != nullptr && entry->splits_backward, first_held_stage(choice, schedule));
+  summary.planned = entry != nullptr && entry->uses_costs;
+  return summary;
 }
 
 }  // namespace debubble

@@ -51,7 +51,7 @@ struct OrderSummary {
   bool split_backward = false;
   bool side_by_side = false;  // pairs last as long as the longer member
   bool has_pairs = false;
-  bool planned = false;  // by costs: with others the same row orders, and splits, otherwise
+  bool planned = false;  // by costs: others may order, and split, the same ops in another way
   std::vector<DeviceSummary> by_device;
 };
 

@@ -32,6 +32,15 @@ std::string comma_list(const std::vector<std::string>& values) {
   return text;
 }
 
+// One value with commas in it, which --fix would take for several.
+void add_list(FlagLine& line, const std::string& key, const std::string& value) {
+  if (key == "partition") return static_cast<void>(line.add("--partition", value));
+  if (key != "recompute") return static_cast<void>(line.add("--param", key + "=" + value));
+  const std::size_t colon = std::min(value.find(':'), value.size());
+  line.add("--recompute", value.substr(0, colon));
+  line.add("--recompute-stages", value.substr(std::min(colon + 1, value.size())));
+}
+
 // The plan of a request, asked for with the same objective, gap and price, and with all the time it takes.
 std::string plan_command(const PlanRequest& request, const PlanFlags& flags, bool chosen_topology) {
   FlagLine line;
@@ -39,7 +48,12 @@ std::string plan_command(const PlanRequest& request, const PlanFlags& flags, boo
   line.add("--global-batch", std::to_string(request.global_batch));
   std::vector<std::string> fixed;
   for (const auto& [key, values] : request.allowed) {
-    if (values.size() == 1) fixed.push_back(key + "=" + values.front());
+    if (values.size() != 1) continue;
+    if (values.front().find(',') == std::string::npos) {
+      fixed.push_back(key + "=" + values.front());
+    } else {
+      add_list(line, key, values.front());
+    }
   }
   line.add("--fix", comma_list(fixed));
   for (const auto& [key, values] : request.allowed) {
@@ -49,7 +63,6 @@ std::string plan_command(const PlanRequest& request, const PlanFlags& flags, boo
   line.add("--objective", flags.objective);
   line.add("--price", flags.price);
   line.add("--gap", flags.gap);
-  line.add("--partition", request.job.partition);
   ScenarioFlags job = request.job;
   if (chosen_topology) job.cluster.topology = ClusterFlags{}.topology;
   const std::string repeated = repeated_flags(job);

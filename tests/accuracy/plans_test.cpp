@@ -94,9 +94,24 @@ TEST_CASE("plans: a record whose run does not exist says why") {
   CHECK(slow["refused"].get<std::string>().starts_with("L"));
 }
 
+TEST_CASE("accuracy: several sources in the order in which they are named, each once") {
+  Folder folder;
+  with_records(folder, kThreeJobs);
+  const std::vector<std::string> several{"accuracy",        "--records", "results.json", "--source",
+                                         "times,toy,times", "--format",  "json"};
+  const PlansJson sources = PlansJson::parse(folder.data(several))["sources"];
+  REQUIRE(sources.size() == 2);
+  CHECK(sources[0]["source"] == "times");
+  CHECK(sources[1]["source"] == "toy");
+}
+
 TEST_CASE("plans: what they refuse") {
   Folder folder;
   with_records(folder, kThreeJobs);
+  CHECK(folder.refusal({"accuracy", "--records", "results.json", "--source", "toy,tims"}) ==
+        "error[C003]: there is no source \"tims\"\n"
+        "  --> --source\n"
+        "  = help: did you mean times?\n");
   CHECK(folder.refusal({"accuracy", "--plans", "--bubbles"}) ==
         "error[C087]: measured runs are not planned anew\n"
         "  --> --plans\n"

@@ -37,12 +37,12 @@ void require_source(const ResultsFile& results, const std::string& name) {
 
 // "a,b" as a list without repetitions; of no text one empty name, which means all.
 std::vector<std::string> sources_of(const std::string& text, const ResultsFile& results) {
+  if (text.empty()) return {""};
   std::vector<std::string> names;
   for (const std::string& name : split(text)) {
     require_source(results, name);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  if (names.empty()) names.emplace_back();
   return names;
 }
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cost_models/step/builder.hpp"
@@ -48,34 +50,57 @@ Nanoseconds exposed(Nanoseconds compute, Nanoseconds fetch, Nanoseconds take_awa
   return fetch + take_away + std::llround((layers - 1) * (busy - share));
 }
 
-// One layer's weights or gradients.
-Nanoseconds layer_collective(const StepPlanner& planner, const std::vector<std::int32_t>& place, CollectiveKind kind,
-                             Bytes all, Bytes experts, int layers) {
-  Nanoseconds time = 0;
-  for (const bool expert : {false, true}) {
-    const Bytes bytes = (expert ? experts : all - experts) / layers;
-    const RankGroups groups = planner.replica_groups(place, expert);
-    if (bytes > 0 && groups.front().size() > 1) time += planner.plan(groups, kind, bytes).duration;
+// Collectives of single layers. Stages of one device often have layers of one size, which are planned once.
+class LayerCollectives {
+ public:
+  explicit LayerCollectives(const StepPlanner& planner) : planner_(planner) {}
+
+  // One layer's weights or gradients, of a stage with so many layers.
+  Nanoseconds time(std::int32_t device, CollectiveKind kind, Bytes all, Bytes experts, int layers) {
+    Nanoseconds sum = 0;
+    for (const bool expert : {false, true}) {
+      const Bytes bytes = (expert ? experts : all - experts) / layers;
+      if (bytes <= 0) continue;
+      const auto [known, is_new] = times_.try_emplace({device, expert, kind, bytes}, 0);
+      if (is_new) known->second = planned(device, expert, kind, bytes);
+      sum += known->second;
+    }
+    return sum;
   }
-  return time;
-}
+
+  double slow_down(std::int32_t device) {
+    const auto [known, is_new] = slow_downs_.try_emplace(device, 0);
+    if (is_new) known->second = planner_.slow_down(planner_.replica_groups({device}, false));
+    return known->second;
+  }
+
+ private:
+  [[nodiscard]] Nanoseconds planned(std::int32_t device, bool expert, CollectiveKind kind, Bytes bytes) const {
+    const RankGroups groups = planner_.replica_groups({device}, expert);
+    return groups.front().size() > 1 ? planner_.plan(groups, kind, bytes).duration : 0;
+  }
+
+  const StepPlanner& planner_;
+  std::map<std::tuple<std::int32_t, bool, CollectiveKind, Bytes>, Nanoseconds> times_;
+  std::map<std::int32_t, double> slow_downs_;
+};
 
 void keep_whole(const StepRequest& request, std::size_t stage, StageCost& cost) {
   cost.gradients = request.stages[stage].gradients;
   if (request.parallel.zero == 3) cost.weights = request.stages[stage].parameters;
 }
 
-void add_inside(const StepRequest& request, const StepPlanner& planner, std::size_t stage, int layers, bool split,
+void add_inside(const StepRequest& request, LayerCollectives& collectives, std::size_t stage, int layers, bool split,
                 StageCost& cost) {
   const StageState& state = request.stages[stage];
-  const std::vector<std::int32_t> place{request.schedule->placement.device_of(0, static_cast<int>(stage))};
+  const std::int32_t device = request.schedule->placement.device_of(0, static_cast<int>(stage));
   const bool weights = request.parallel.zero == 3;
   const Nanoseconds fetch = !weights ? 0
-                                     : layer_collective(planner, place, CollectiveKind::kAllGather, state.parameters,
+                                     : collectives.time(device, CollectiveKind::kAllGather, state.parameters,
                                                         state.expert_parameters, layers);
   const Nanoseconds scatter =
-      layer_collective(planner, place, CollectiveKind::kReduceScatter, state.gradients, state.expert_gradients, layers);
-  const double slow = planner.slow_down(planner.replica_groups(place, false));
+      collectives.time(device, CollectiveKind::kReduceScatter, state.gradients, state.expert_gradients, layers);
+  const double slow = collectives.slow_down(device);
   const auto lengthen = [&](Nanoseconds& time, Nanoseconds before, Nanoseconds behind) {
     const Nanoseconds more = exposed(time, before, behind, layers, slow);
     time += more;
@@ -106,12 +131,14 @@ StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs, con
   const Parallelism& sizes = request.parallel;
   if (sizes.zero < 2 || request.stages.empty() || sizes.data * sizes.context < 2) return costs;
   const StepPlanner planner(request);
+  LayerCollectives collectives(planner);
   const bool split = has_weight_grads(*request.schedule);
   for (std::size_t stage = 0; stage < costs.stages.size(); ++stage) {
     if (request.options.keep) {
       keep_whole(request, stage, costs.stages[stage]);
     } else {
-      add_inside(request, planner, stage, layers.empty() ? 1 : std::max(1, layers[stage]), split, costs.stages[stage]);
+      add_inside(request, collectives, stage, layers.empty() ? 1 : std::max(1, layers[stage]), split,
+                 costs.stages[stage]);
     }
   }
   const std::string what = sizes.zero == 2 ? "gradients" : "weights and gradients";

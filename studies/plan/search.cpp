@@ -16,6 +16,7 @@ namespace {
 using SearchClock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8;         // simulated together; independent of the number of threads
+constexpr std::size_t kFirstBatch = 4;    // simulated before others are bounded closer, where time is limited
 constexpr std::size_t kRefineBatch = 32;  // bounded closer together
 constexpr std::size_t kBaseBatch = 32;    // expanded together
 
@@ -163,7 +164,28 @@ class SearchRun {
     for (const VariantId& id : pop(kRefineBatch - kBatch)) ids.push_back(id);
     const auto fresh = std::stable_partition(ids.begin(), ids.end(), is_refined);
     state_.refine_all({fresh, ids.end()}, options_.threads);
-    for (const VariantId& id : ids) enqueue(id);
+    std::vector<VariantId> first;
+    if (options_.budget) first = simulate_first({fresh, ids.end()});
+    for (const VariantId& id : ids) {
+      if (std::find(first.begin(), first.end(), id) == first.end()) enqueue(id);
+    }
+  }
+
+  // With a budget something must be found before all bounds are known: those of what was refined that are most likely
+  // the best. Returns them.
+  std::vector<VariantId> simulate_first(std::vector<VariantId> fresh) {
+    const auto could_be_best = [&](const VariantId& id) {
+      const Evaluation& one = *state_.find(id);
+      return one.kind == Evaluation::Kind::kRefined && bound_of(one) < limit();
+    };
+    std::erase_if(fresh, [&](const VariantId& id) { return !could_be_best(id); });
+    std::stable_sort(fresh.begin(), fresh.end(), [&](const VariantId& a, const VariantId& b) {
+      return bound_of(*state_.find(a)) < bound_of(*state_.find(b));
+    });
+    fresh.resize(std::min(fresh.size(), kFirstBatch));
+    state_.simulate_all(fresh, options_.threads);
+    for (const VariantId& id : fresh) take(id, *state_.find(id));
+    return fresh;
   }
 
   void take(const VariantId& id, const Evaluation& one) {

@@ -37,7 +37,8 @@ VariantId random_id(const PlanSpace& space, Dice& dice) {
   id.base = static_cast<std::uint32_t>(dice.from(0, static_cast<int>(space.bases.size()) - 1));
   const PlanChoice& base = space.bases[id.base];
   const std::vector<int> zeros = space.zeros_of(base);
-  id.zero = static_cast<std::uint16_t>(zeros[static_cast<std::size_t>(dice.from(0, static_cast<int>(zeros.size()) - 1))]);
+  id.zero =
+      static_cast<std::uint16_t>(zeros[static_cast<std::size_t>(dice.from(0, static_cast<int>(zeros.size()) - 1))]);
   id.variant = static_cast<std::uint16_t>(dice.from(0, static_cast<int>(space.variants_of(base).size()) - 1));
   return id;
 }

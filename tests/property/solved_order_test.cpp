@@ -260,7 +260,9 @@ const std::vector<EnumeratedRow> kEnumerated{
 TEST_CASE("golden: enumerated makespans, by our search and by the MILP; copies only shorten them") {
   name_solver_plugin();
   for (const EnumeratedRow& row : kEnumerated) {
-    for (const auto& [limit, makespan] : row.makespans) {
+    for (const auto& given : row.makespans) {
+      const Bytes limit = given.first;
+      const Nanoseconds makespan = given.second;
       CAPTURE(row.devices);
       CAPTURE(row.microbatches);
       CAPTURE(limit);

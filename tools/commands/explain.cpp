@@ -140,9 +140,10 @@ class Explain : public Command {
       output.write(planner_trials_json(trials));
     } else {
       output.write(paragraph(planner_job_text(job), output.style()));
-      output.write(
-          paragraph("Each decision simulated as a step of 1F1B; every replica takes its share of each microbatch.",
-                    output.style()));
+      output.write(paragraph(
+          "Each decision simulated as a step of 1F1B, optpipe's in its own order with split backwards; every replica "
+          "takes its share of each microbatch.",
+          output.style()));
       output.write("\n" + planner_trials_text(trials, output.style()));
     }
     output.commit();

@@ -28,8 +28,9 @@ Where the authors' program has a fault, there are two decisions: the one that it
 one, which is the default. Where none is known both are the same.
 
 `debubble explain planner NAME --model llama3-8b -p 8 -m 32` adds what a planner decides for a job, and `debubble explain
-planner all ...` asks all of them: every decision is simulated as a step of 1F1B with a flush, in which each replica takes
-its share of every microbatch, and shown with its regret, how much longer its step takes than the best one's that fits.
+planner all ...` asks all of them: every decision is simulated as a step of 1F1B with a flush (optpipe's, which decides
+the order, in that one), in which each replica takes its share of every microbatch, and shown with its regret, how much
+longer its step takes than the best one's that fits.
 
 **Certainty** says how sure we are that a row is the algorithm of its name:
 

@@ -140,7 +140,8 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
     }
     Schedule schedule = build_schedule(choice.schedule, order);
     pattern.order = summary_for(choice, schedule);
-    pattern.plain = !pattern.order->planned && !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
+    pattern.plain = !pattern.order->planned && !pattern.order->by_device.front().moments.empty() &&
+                    schedule.vocabulary_barriers == 0;
     if (pattern.plain) schedule.rows.clear();
     pattern.shape = std::move(schedule);
   } catch (const InputError& error) {

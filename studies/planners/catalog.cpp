@@ -68,9 +68,9 @@ const char* to_string(PlannerCertainty certainty) {
 }
 
 std::span<const PlannerEntry> planner_catalog() {
-  static const std::array catalog{debubble_planner(), even_planner(),   megatron_planner(),  deepspeed_planner(),
-                                  alpa_planner(),     dapple_planner(), pipedream_planner(), pipedream_2bw_planner(),
-                                  spp_planner(),      bapipe_planner(), dawnpiper_planner(), accept_planner(),
+  static const std::array catalog{debubble_planner(), even_planner(),    megatron_planner(),  deepspeed_planner(),
+                                  alpa_planner(),     dapple_planner(),  pipedream_planner(), pipedream_2bw_planner(),
+                                  spp_planner(),      bapipe_planner(),  dawnpiper_planner(), accept_planner(),
                                   pipeedge_planner(), optpipe_planner(), autoddl_planner()};
   return catalog;
 }

@@ -115,9 +115,12 @@ Json shortage_json(const Plan& plan) {
   for (int k = 0; k < kMemoryCategories; ++k) {
     categories[to_string(static_cast<MemoryCategory>(k))] = at(shortage->by_category, k);
   }
-  return {{"choice", choice_json(plan, shortage->run.choice)}, {"device", shortage->device},
-          {"capacity_bytes", shortage->capacity},        {"reserved_bytes", shortage->reserved},
-          {"missing_bytes", shortage->missing()},        {"peak_memory_bytes", shortage->run.peak},
+  return {{"choice", choice_json(plan, shortage->run.choice)},
+          {"device", shortage->device},
+          {"capacity_bytes", shortage->capacity},
+          {"reserved_bytes", shortage->reserved},
+          {"missing_bytes", shortage->missing()},
+          {"peak_memory_bytes", shortage->run.peak},
           {"peak_by_category_bytes", categories}};
 }
 

@@ -94,7 +94,10 @@ std::uint64_t agreed(const PlanRequest& request, const PlanSpace& space, const s
   add(repeated_flags(request.job));
   add(request.job.partition);
   for (const PlanChoice& base : space.bases) add(to_string(base));
-  for (const PlanVariant& variant : space.variants) add(variant.schedule + " " + std::to_string(variant.chunks));
+  for (const PlanVariant& variant : space.variants) {
+    add(variant.schedule + " " + std::to_string(variant.chunks));
+    for (const std::string& param : variant.params) add(param);
+  }
   const Scenario probe = check_scenario(request.job);
   for (const ProfileLayer& layer : probe.profile->layers) {
     add(std::to_string(layer.forward.median) + " " + std::to_string(layer.activation) + " " +

@@ -19,8 +19,8 @@ class CopiedRun {
         backs_(problem.ops(), 0),
         counts_(problem.queues.size(), 0),
         devices_(orders.size()) {
-    for (std::size_t d = 0; d < copies.size(); ++d) {
-      for (const OrderCopy& copy : copies[d]) {
+    for (const auto& lane : copies) {
+      for (const OrderCopy& copy : lane) {
         if (copy.back) backs_[gradient_of(copy)] = kNotTimedYet;
       }
     }

@@ -37,8 +37,7 @@ OrderProgram::OrderProgram(const OrderProblem& problem, Nanoseconds least, Nanos
   }
   choose_unit(most);
   add_begins(most);
-  cost_ = program_.add_column(scaled(least), scaled(most), false);
-  program_.minimise(cost_);
+  add_cost(least, most);
   add_flow();
   for (const auto& ops : of_device_) {
     for (std::size_t a = 0; a < ops.size(); ++a) {
@@ -80,12 +79,13 @@ void OrderProgram::add_begins(Nanoseconds most) {
       }
     }
   }
-  for (auto next = order.rbegin(); next != order.rend(); ++next) {
-    const OrderQueue& queue = at(problem_.queues, *next);
+  for (std::size_t n = order.size(); n-- > 0;) {
+    const std::int32_t q = order[n];
+    const OrderQueue& queue = at(problem_.queues, q);
     for (int k = m; k-- > 0;) {
-      Nanoseconds& tail = tails[problem_.id(*next, k)];
+      Nanoseconds& tail = tails[problem_.id(q, k)];
       tail = -at(problem_.offsets, queue.device);
-      if (k + 1 < m) tail = std::max(tail, tails[problem_.id(*next, k + 1)] + queue.duration);
+      if (k + 1 < m) tail = std::max(tail, tails[problem_.id(q, k + 1)] + queue.duration);
       for (const std::int32_t user : {queue.consumer, queue.follower}) {
         if (user < 0) continue;
         const OrderQueue& other = at(problem_.queues, user);
@@ -97,6 +97,11 @@ void OrderProgram::add_begins(Nanoseconds most) {
   for (std::size_t op = 0; op < problem_.ops(); ++op) {
     begins_[op] = program_.add_column(scaled(heads[op]), scaled(most - tails[op] - queue_of(op).duration), false);
   }
+}
+
+void OrderProgram::add_cost(Nanoseconds least, Nanoseconds most) {
+  cost_ = program_.add_column(scaled(least), scaled(most), false);
+  program_.minimise(cost_);
 }
 
 void OrderProgram::add_flow() {

@@ -56,6 +56,7 @@ class OrderProgram {
  private:
   void choose_unit(Nanoseconds most);
   void add_begins(Nanoseconds most);
+  void add_cost(Nanoseconds least, Nanoseconds most);
   void add_flow();
   void add_pair(std::size_t one, std::size_t other);
   void add_overtaking();

@@ -148,8 +148,8 @@ class PlanReader {
   PlanJob run() {
     read_.request.job.cluster.known = std::make_shared<KnownTopologies>();
     read_own();
-    refuse_decided(read_.request.job);
     read_gpus();
+    refuse_decided(read_.request.job);
     if (!flags_.objective.empty()) {
       const std::size_t word = choice_of(flags_.objective, "step|throughput|cost|memory", "--objective");
       read_.options.objective = word == 3 ? PlanObjective::kMemory : PlanObjective::kStep;
@@ -190,8 +190,9 @@ class PlanReader {
 
   void read_gpus() {
     if (!flags_.gpus && !read_.own) {
-      throw InputError(Diagnostic{"C004", "--gpus", "--gpus N is missing",
-                                  "write it like --gpus 64, or give a run that is there: --script train.sh"});
+      throw InputError(Diagnostic{"C061", "debubble plan", "--gpus N is missing",
+                                  "write it like --gpus 64, or give a run that is there: --script train.sh; the best "
+                                  "order of a given pipeline needs none: debubble plan --schedule-only -p 4 -m 8"});
     }
     read_.request.gpus = flags_.gpus ? *flags_.gpus : read_.own->gpus;
     if (read_.request.gpus < 1 || read_.request.gpus > kMostGpus) {

@@ -22,6 +22,8 @@ PlanChoice straight_choice(PlanChoice choice, int pipeline) {
   choice.zero = 0;
   choice.schedule = "1f1b";
   choice.chunks = 1;
+  choice.params.clear();  // of the plan's own schedule
+  choice.recompute_stages.clear();
   return choice;
 }
 

@@ -21,8 +21,8 @@ namespace {
 
 constexpr double kChangeGap = 0.05;
 constexpr std::size_t kMostOffers = 4;
-constexpr Bytes kEndless = Bytes{1} << 50;
-constexpr const char* kEndlessText = "1024TiB";
+constexpr Bytes kNoMemoryLimit = Bytes{1} << 50;
+constexpr const char* kNoMemoryLimitText = "1024TiB";
 constexpr std::array kGpuMultiples{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
 constexpr std::array kBatchDivisors{2, 4, 8};
 
@@ -136,7 +136,7 @@ class ShortageFinder {
     if (!search) return;
     progress_.phase("what lacks least");
     PlanRequest lifted = asked_.request;
-    lifted.job.memory.memory = kEndlessText;
+    lifted.job.memory.memory = kNoMemoryLimitText;
     const std::size_t sizes = check_memory(asked_.request.job.memory).sizes.size();
     if (sizes > 1) lifted.allowed.try_emplace("pp", std::vector<std::string>{std::to_string(sizes)});
     search->objective = PlanObjective::kMemory;
@@ -157,7 +157,7 @@ class ShortageFinder {
     memory_ = limited.memory;
     const Simulated free = simulate(check_scenario(flags_of(run.choice, lifted.job)), run.choice.schedule, progress_);
     const std::vector<DeviceMemory> devices =
-        device_memories(free.result.timeline, free.job.schedule, free.job.costs, {kEndless}, limits_.allocator);
+        device_memories(free.result.timeline, free.job.schedule, free.job.costs, {kNoMemoryLimit}, limits_.allocator);
     Shortage worst;
     missing_.assign(devices.size(), 0);
     for (std::size_t d = 0; d < devices.size(); ++d) {

@@ -209,7 +209,7 @@ TEST_CASE("devices that differ: everybody is asked about them, and ours is never
   check_regrets(answers);
   const Json& own = row_of(answers, "debubble");
   for (const Json& row : answers["planners"]) {
-    if (row["fits"] != true) continue;
+    if (row["fits"] != true || row["planner"] == "optpipe") continue;  // whose order is its own, with split backwards
     const bool straight = std::all_of(row["stages"].begin(), row["stages"].end(),
                                       [](const Json& stage) { return stage["replicas"] == 1; });
     if (straight) CHECK(own["step_ns"] <= row["step_ns"]);
@@ -240,7 +240,7 @@ TEST_CASE("one device per stage on devices that differ is worth what simulate --
       straight = stage["devices"] == Json({s});
       partition += (s == 0 ? "" : ",") + std::to_string(stage["end"].get<int>() - stage["begin"].get<int>());
     }
-    if (!straight) continue;
+    if (!straight || row["planner"] == "optpipe") continue;  // whose order is not 1F1B
     CAPTURE(partition);
     const Json simulated = answers_to(
         folder, with(with({"simulate", "--schedule", "1f1b", "-p", "4", "-m", "16", "--slow", "devices=3,3,1,1"}, run),

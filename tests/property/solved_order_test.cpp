@@ -257,7 +257,7 @@ const std::vector<EnumeratedRow> kEnumerated{
 
 }  // namespace
 
-TEST_CASE("golden: enumerated makespans, by our search and by the MILP; copies only shorten them") {
+TEST_CASE("golden: enumerated makespans, by our search and by the MILP, which copies only shorten") {
   name_solver_plugin();
   for (const EnumeratedRow& row : kEnumerated) {
     for (const auto& given : row.makespans) {

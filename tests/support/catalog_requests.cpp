@@ -18,6 +18,8 @@ using Params = std::map<std::string, std::string>;
 // and "auto" and an example like 7,5,4 where the text names them. And always the default, by not naming the parameter.
 std::vector<std::string> values_of(const ParamSpec& spec) {
   if (spec.name == "memory_limit") return {"", "1", "2", "3", "4", "5", "7", "10", "2.5", "1p", "1.5p", "2p"};
+  // The MILP's solver is a plugin, which not every build has; tests/property/solved_order_test.cpp is about it.
+  if (spec.name == "solver" || spec.name == "offload") return {""};
   if (spec.values.find(",...") != std::string::npos) {
     return {"", "1,1", "2,1", "1,2", "1,1,1", "2,1,1", "3,1", "2,2", "1,1,1,1", "4,2,2", "3,2,1", "1,5", "5,2,1"};
   }

@@ -21,7 +21,7 @@ constexpr std::size_t kFewAnswers = 4;  // more of them are shown without their 
 std::string answer_name(const PlannerAnswer& row) { return row.planner + (row.as_published ? " *" : ""); }
 
 // "11, 6 x 10, 9": layers of each stage.
-std::string sizes_text(const std::vector<PlannerStage>& stages) {
+std::string cut_text(const std::vector<PlannerStage>& stages) {
   std::string text;
   for (std::size_t first = 0; first < stages.size();) {
     const int size = stages[first].end - stages[first].begin;
@@ -72,7 +72,7 @@ std::string decided_text(const PlannerAnswers& answers, const PlannerAnswer& row
   if (row.choice) {
     return fmt::format("pp {}, dp {}{}: {}", row.choice->pipeline, row.choice->data,
                        differences(*row.choice, row.cuts_only ? answers.cut : *answers.rows.front().choice),
-                       sizes_text(stages));
+                       cut_text(stages));
   }
   std::string text;
   for (const PlannerStage& stage : stages) {
@@ -220,7 +220,7 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
           {"fits", simulated ? Json(row.fits) : Json(nullptr)}};
 }
 
-Json job_json(const PlannerAnswers& answers) {
+Json asked_job_json(const PlannerAnswers& answers) {
   const PlannerJob& job = answers.job;
   Json types = Json::array();
   for (const PlannerDeviceType& type : job.types) {
@@ -269,7 +269,7 @@ std::string planner_answers_json(const PlannerAnswers& answers, const ToolFacts&
   json["schema_version"] = 1;
   json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
   json["command_line"] = tool.command_line;
-  json["job"] = job_json(answers);
+  json["job"] = asked_job_json(answers);
   json["planners"] = Json::array();
   for (const PlannerAnswer& row : answers.rows) json["planners"].push_back(answer_json(answers, row));
   return json.text(2) + "\n";

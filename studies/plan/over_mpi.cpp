@@ -23,7 +23,7 @@ live::MessageReader message_in(const std::string& text) {
   return live::MessageReader({bytes.begin(), bytes.end()});
 }
 
-std::string written(const live::MessageWriter& message) {
+std::string packed(const live::MessageWriter& message) {
   std::string text;
   for (const std::byte byte : message.bytes()) text += static_cast<char>(byte);
   return text;
@@ -59,7 +59,7 @@ class PlanServant {
         break;
       }
     }
-    return written(done);
+    return packed(done);
   }
 
  private:
@@ -140,7 +140,7 @@ void PlanRanks::do_all(std::size_t pieces, int threads, const PlanWork& work) {
   const auto ask = [&](std::size_t k) {
     live::MessageWriter task;
     work.ask(k, task);
-    return written(task);
+    return packed(task);
   };
   const auto take = [&](std::size_t k, const std::string& text) {
     live::MessageReader done = message_in(text);

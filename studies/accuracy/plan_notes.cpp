@@ -49,6 +49,9 @@ class NoteList {
           "), which fits by the model of memory; what their framework held beside the tensors that it counts, they "
           "knew");
     }
+    if (!ours_.recompute_stages.empty()) {
+      add("only stages " + ours_.recompute_stages + " compute again: Megatron-LM does it alike on all stages");
+    }
     if (ours_.zero > published_.zero) {
       add("ZeRO-" + std::to_string(ours_.zero) + " instead of " +
           (published_.zero == 0 ? "none" : "ZeRO-" + std::to_string(published_.zero)) +

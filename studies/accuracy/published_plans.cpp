@@ -182,8 +182,9 @@ class JobPlanner {
       if (fresh) {
         const auto is_alike = [recompute = recompute, zero = zero, sequence = sequence](const PlanChoice& choice) {
           const bool nothing_to_shard = choice.data * choice.context == 1;
-          return choice.recompute == recompute && (choice.zero == zero || nothing_to_shard) &&
-                 (choice.sequence == sequence || choice.tensor == 1) && runs_in(choice, "Megatron-LM");
+          return choice.recompute == recompute && choice.recompute_stages.empty() &&
+                 (choice.zero == zero || nothing_to_shard) && (choice.sequence == sequence || choice.tensor == 1) &&
+                 runs_in(choice, "Megatron-LM");
         };
         const SearchResult result = search.run(asked_.options, progress_, is_alike);
         if (!result.runs.empty()) found->second = result.runs.front();

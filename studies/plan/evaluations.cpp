@@ -92,8 +92,8 @@ void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& 
                  [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); });
   for (const auto& [choice, pattern] : work) {
     std::vector<const Pattern*>& firsts = firsts_[pattern->shape.stages];
-    const auto same =
-        std::find_if(firsts.begin(), firsts.end(), [&](const Pattern* first) { return same_shape(*first, *pattern); });
+    const auto same = std::find_if(firsts.begin(), firsts.end(),
+                                   [&made = *pattern](const Pattern* first) { return same_shape(*first, made); });
     shapes_[pattern] = same == firsts.end() ? firsts.emplace_back(pattern) : *same;
   }
 }

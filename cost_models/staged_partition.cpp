@@ -1,12 +1,12 @@
 #include "cost_models/staged_partition.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/wide.hpp"
 
 namespace debubble {
 namespace {
@@ -15,10 +15,19 @@ namespace {
 using LayerSums = std::vector<Nanoseconds>;
 
 LayerSums sums_of(const std::vector<Nanoseconds>& times) {
+  constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
   LayerSums sums{0};
-  for (const Nanoseconds time : times) sums.push_back(sums.back() + time);
+  for (const Nanoseconds time : times) {
+    if (time > kLargestSum - sums.back()) {
+      fail("L007", "", "the times of all layers together overflow",
+           "check the layers' times, or the sizes that a --model was given");
+    }
+    sums.push_back(sums.back() + time);
+  }
   return sums;
 }
+
+constexpr WideUnsigned kNone = ~WideUnsigned{0};  // more than any sum of squares: each is below 2^122
 
 class StagedCut {
  public:
@@ -31,9 +40,9 @@ class StagedCut {
   }
 
   std::vector<int> run() {
-    constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-    const double most = fill(kNoLimit, [](double before, double stage) { return std::max(before, stage); });
-    fill(most, [](double before, double stage) { return before + stage * stage; });
+    const WideUnsigned most =
+        fill(kNone, [](WideUnsigned before, WideUnsigned stage) { return std::max(before, stage); });
+    fill(most, [](WideUnsigned before, WideUnsigned stage) { return before + stage * stage; });
     std::vector<int> cut(sums_.size());
     std::size_t end = layers_;
     for (std::size_t s = sums_.size(); s-- > 0;) {
@@ -47,19 +56,20 @@ class StagedCut {
   // The best of stages 0 to s over the first so many layers, stage by stage, none longer than `most`; the best of all.
   // What is joined is never less than the stage alone.
   template <typename Join>
-  double fill(double most, Join join) {
+  WideUnsigned fill(WideUnsigned most, Join join) {
     const std::size_t stages = sums_.size();
-    std::vector<double> best(layers_ + 1, std::numeric_limits<double>::infinity());
+    std::vector<WideUnsigned> best(layers_ + 1, kNone);
     best[0] = 0;
     begin_.assign(stages, std::vector<std::size_t>(layers_ + 1, 0));
     for (std::size_t s = 0; s < stages; ++s) {
-      std::vector<double> next(layers_ + 1, std::numeric_limits<double>::infinity());
+      std::vector<WideUnsigned> next(layers_ + 1, kNone);
       for (std::size_t end = s + 1; end + (stages - 1 - s) <= layers_; ++end) {
         for (std::size_t begin = end; begin-- > s;) {
-          const auto stage = static_cast<double>(sums_[s][end] - sums_[s][begin]);
-          const double joined = join(best[begin], stage);
+          const auto stage = static_cast<WideUnsigned>(sums_[s][end] - sums_[s][begin]);
           if (stage > most || join(0, stage) > next[end]) break;
-          if (!(joined <= next[end]) || std::isinf(joined)) continue;
+          if (best[begin] == kNone) continue;
+          const WideUnsigned joined = join(best[begin], stage);
+          if (joined > next[end]) continue;
           next[end] = joined;
           begin_[s][end] = begin;
         }

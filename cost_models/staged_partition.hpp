@@ -10,7 +10,7 @@ namespace debubble {
 // Contiguous partition into non-empty stages that minimises the slowest one, where a layer takes (*by_stage[s])[layer]
 // on stage s; all of them have as many layers. Exact; of several such partitions one with the least sum of squared
 // stage times, the earlier cuts first. Time O(stages * layers^2) at most. Throws InputError L004 where there are fewer
-// layers than stages.
+// layers than stages, L007 where their times overflow.
 [[nodiscard]] std::vector<int> staged_partition(const std::vector<const std::vector<Nanoseconds>*>& by_stage);
 
 }  // namespace debubble

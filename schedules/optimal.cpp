@@ -129,7 +129,8 @@ struct OptimalFound {
   OrderPlan plan;
   OrderCopies copies;
   std::string solver;
-  OrderBound bound;  // without a reason where the search has excluded all orders
+  std::int64_t solver_nodes = 0;  // of all variants
+  OrderBound bound;               // without a reason where the search has excluded all orders
 };
 
 // One family after the other, the one with the best start first; one whose bound is no better than what is known need
@@ -147,7 +148,7 @@ OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalR
       SolvedOrder solved;
       if (asked.solver) {
         solved = solve_order(variant.problem, variant.starts, {.copies = asked.copies}, part);
-        if (!solved.solver.empty()) found.solver = solved.solver;
+        found.solver_nodes += solved.nodes;
       } else {
         solved.plan = search_orders(variant.problem, variant.starts, part);
       }
@@ -158,6 +159,7 @@ OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalR
       if (found.variant == nullptr || plan.cost < found.plan.cost) {
         found.plan = std::move(plan);
         found.copies = std::move(solved.copies);
+        if (!solved.solver.empty()) found.solver = solved.solver;
         found.variant = &variant;
       }
     }
@@ -201,7 +203,7 @@ OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget
   proof.because = found.bound.because;
   proof.start = found.plan.start;
   proof.start_time = found.plan.start_cost;
-  proof.nodes = budget.used();
+  proof.nodes = found.solver.empty() ? budget.used() : found.solver_nodes;
   proof.solver = found.solver;
   proof.timed = timed && !proof.proven;
   return proof;

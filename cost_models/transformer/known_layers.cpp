@@ -9,6 +9,13 @@ constexpr std::size_t kMostKept = 500'000;  // numbers of classes, and times: so
 
 }  // namespace
 
+void KnownLayers::make_room() {
+  if (kept_ <= kMostKept) return;
+  classes_.clear();
+  times_.clear();
+  kept_ = 0;
+}
+
 KnownLayers::Layout KnownLayers::layout_of(const RankLayout& layout) {
   const Parallelism& sizes = layout.sizes;
   return {{sizes.tensor, sizes.context, sizes.expert, sizes.data, sizes.pipeline}, layout.order, layout.devices};
@@ -24,11 +31,7 @@ std::vector<std::size_t> KnownLayers::classes(const RankLayout& layout,
   }
   std::vector<std::size_t> made = make();
   const std::lock_guard lock(mutex_);
-  if (kept_ > kMostKept) {
-    classes_.clear();
-    times_.clear();
-    kept_ = 0;
-  }
+  make_room();
   kept_ += made.size();
   classes_.emplace(std::move(key), made);
   return made;
@@ -48,6 +51,7 @@ OpTime KnownLayers::time(const LayerOp& op, Bytes bytes, const ModelRequest& req
   }
   const OpTime made = make();
   const std::lock_guard lock(mutex_);
+  make_room();
   if (times_[layout].emplace(key, made).second) ++kept_;
   return made;
 }

@@ -32,6 +32,8 @@ class KnownLayers {
   using Collective = std::tuple<int, Dimension, CollectiveKind, Bytes, LinkGeneration>;  // at this place
   [[nodiscard]] static Layout layout_of(const RankLayout& layout);
 
+  void make_room();
+
   std::mutex mutex_;
   std::map<Layout, std::vector<std::size_t>> classes_;
   std::map<Layout, std::map<Collective, OpTime>> times_;

@@ -4,8 +4,7 @@
 // follows from the keys: `maxFPGAs`, or `maxDevices`.
 //
 //     dnn-partitioning   a training graph: every forward node has a backward node of the same colorClass; fpgaLatency
-//     in ms
-//                        is the accelerator's, size what a node holds in bytes, an edge's size what it sends
+//                        in ms is the accelerator's, size what a node holds in bytes, an edge's size what it sends
 //     piper              timePerSample in seconds is forward and backward of one microbatch; one device without tensor
 //                        parallelism ("1") and without recomputation ("vanilla") is taken
 //
@@ -14,11 +13,9 @@
 //  - dnn-partitioning: a node's output is the largest of its edges, its weights are the rest of its size. The last node
 //    has no edge: all of its size counts as weights. Mirrored edges of the backward are not needed. CPU times are
 //    dropped.
-//  - piper: forward is a third of the time, backward two thirds: the file does not tell them apart. Weights,
-//  activations
-//    in flight and what is held all the time (less the weights: gradients and optimizer) are the file's. Nodes that
-//    take no time, hold no weights and follow none are inputs. Tensor-parallel times and what they exchange are
-//    dropped.
+//  - piper: forward is a third of the time, backward two thirds: the file does not tell them apart. Weights
+//    and activations in flight are the file's; memoryUsageB is dropped. Nodes that take no time, hold no weights and
+//    follow none are inputs. Tensor-parallel times and what they exchange are dropped.
 #pragma once
 
 #include <string>
@@ -29,7 +26,7 @@
 namespace debubble {
 
 // `name` is the file's path. Throws InputError with all problems of one pass: P002 to P022 for JSON that is no such
-// graph, G017 for cycles, P016 without layers, X001 beyond what sums can hold.
+// graph, G017 for cycles, P016 without layers.
 [[nodiscard]] PipedreamImport import_partitioning(std::string_view text, const std::string& name);
 
 }  // namespace debubble

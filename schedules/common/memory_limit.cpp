@@ -164,6 +164,7 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
     const LimitItem item = read_limit_item(items[items.size() == 1 ? 0 : d], costs, request.devices);
     const Bytes fixed = item.sized ? fixed_bytes(costs, d) : 0;
     limit.sized = limit.sized || item.sized;
+    limit.sized_on.push_back(item.sized);
     if (item.bytes < fixed) {
       fail("S042", kPlace,
            "device " + std::to_string(d) + " holds " + as_size(fixed) +

@@ -18,6 +18,7 @@ struct MemoryLimit {
   std::string text;                // as given or by default
   std::vector<Bytes> activations;  // by device
   bool sized = false;              // one of them has a unit
+  std::vector<bool> sized_on;      // by device
 };
 
 // The parameter `memory_limit` of the request, or `fallback`. Throws InputError (S006, S042, S062) for what is no

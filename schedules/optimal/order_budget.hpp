@@ -35,6 +35,7 @@ class OrderBudget {
   [[nodiscard]] std::chrono::nanoseconds time_left() const {
     return until_ ? *until_ - Clock::now() : Clock::duration{};
   }
+  [[nodiscard]] bool timed() const { return until_.has_value(); }
   [[nodiscard]] std::int64_t used() const { return used_; }
 
  private:

@@ -1,7 +1,6 @@
 #include "studies/accuracy/plan_notes.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "formats/text/quantities.hpp"
 #include "schedules/catalog.hpp"
@@ -11,11 +10,6 @@ namespace debubble {
 namespace {
 
 constexpr double kScarce = 0.05;  // of the memory: less to spare is worth a word
-
-std::string tenths(double share) {
-  const auto rounded = std::lround(share * 1000);
-  return std::to_string(rounded / 10) + "." + std::to_string(rounded % 10) + " %";
-}
 
 class NoteList {
  public:
@@ -39,7 +33,8 @@ class NoteList {
 
   void compare_gain(double error) {
     const double gain = 1 - static_cast<double>(plan_.step) / static_cast<double>(theirs_.run->step);
-    if (gain <= error) add("the gain of " + tenths(gain) + " is within this source's mean error, " + tenths(error));
+    if (gain < 0 || gain > error) return;
+    add("the gain of " + format_percent(gain) + " is within this source's mean error, " + format_percent(error));
   }
 
   void compare_memory() {

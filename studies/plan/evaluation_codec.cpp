@@ -47,7 +47,8 @@ Plain get_plain(MessageReader& reader) {
   static_assert(std::is_trivially_copyable_v<Plain>);
   Plain value;
   const std::string bytes = reader.text();
-  std::memcpy(&value, bytes.data(), std::min(sizeof(Plain), bytes.size()));
+  if (bytes.size() != sizeof(Plain)) throw std::logic_error("a rank's message is of another size");
+  std::memcpy(&value, bytes.data(), sizeof(Plain));
   return value;
 }
 

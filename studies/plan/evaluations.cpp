@@ -88,8 +88,9 @@ void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& 
   }
   std::vector<std::pair<const PlanChoice*, Pattern*>> work;
   for (const auto& [key, choice] : fresh) work.emplace_back(&choice, &patterns_[key]);
-  for_each_index(work.size(), threads_for(work.size(), threads),
-                 [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); });
+  PlanWork here_alone;
+  here_alone.here = [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); };
+  do_pieces(ranks_, work.size(), threads, here_alone);
   for (const auto& [choice, pattern] : work) {
     std::vector<const Pattern*>& firsts = firsts_[pattern->shape.stages];
     const auto same = std::find_if(firsts.begin(), firsts.end(),
@@ -140,8 +141,9 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
     const PlanChoice choice = choice_of(id);
     refine(choice, patterns_.at(pattern_key(choice)), steps_.at(step_key(id)), *find(id));
   }
-  for_each_index(planned.size(), threads_for(planned.size(), threads),
-                 [&](std::size_t k) { refine_planned(request_, planned[k].first, *planned[k].second); });
+  PlanWork here_alone;
+  here_alone.here = [&](std::size_t k) { refine_planned(request_, planned[k].first, *planned[k].second); };
+  do_pieces(ranks_, planned.size(), threads, here_alone);
 }
 
 void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, int threads) {

@@ -20,8 +20,9 @@ std::string torchtitan_loss(const PlanChoice& choice) {
          " becomes replicas here, which take more memory";
 }
 
-// Why its stages cannot recompute, or its ranks lie, as the choice has it. Empty: they do.
+// Why its order, its stages' recomputation or its ranks' places are not the choice's. Empty: they are.
 std::string placement_obstacle(const PlanChoice& choice, const std::string& framework) {
+  if (!choice.params.empty()) return "runs " + choice.schedule + " as it is, without " + choice.params.front();
   if (!choice.recompute_stages.empty()) return "recomputes alike on all stages";
   if (choice.rank_order.empty() || (framework == "Megatron-LM" && choice.rank_order == kPipelineInside)) return "";
   return "places its ranks in the order " + std::string(kUsualRankOrder) + ", not " + choice.rank_order;
@@ -30,7 +31,7 @@ std::string placement_obstacle(const PlanChoice& choice, const std::string& fram
 // Why it cannot run the choice: its schedule, or the sharding and context ranks of its pipelines. Empty: it can.
 std::string obstacle(const PlanChoice& choice, const std::string& framework) {
   if (!runs_in(choice, framework)) return "does not run " + choice.schedule;
-  if (!placement_obstacle(choice, framework).empty()) return placement_obstacle(choice, framework);
+  if (std::string why = placement_obstacle(choice, framework); !why.empty()) return why;
   if (framework == "torchtitan") return torchtitan_loss(choice);
   const bool sharded = choice.zero > 1 && choice.pipeline > 1;
   if (framework == "DeepSpeed") {
@@ -113,8 +114,9 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
     }
   }
   flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
-  const std::string loss = torchtitan_loss(choice) + placement_obstacle(choice, flags.framework);
-  if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
+  for (const std::string& loss : {torchtitan_loss(choice), placement_obstacle(choice, flags.framework)}) {
+    if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
+  }
   return flags;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "studies/plan/evaluations.hpp"
+#include "studies/plan/rank_orders.hpp"
 #include "studies/plan/search.hpp"
 
 namespace debubble {
@@ -211,10 +212,21 @@ std::vector<std::string> changed_words(const PlanChoice& from, const PlanChoice&
     words.push_back(to.schedule);
     if (to.chunks > 1) words.push_back(std::to_string(to.chunks) + " stages per device");
   }
+  if (to.pipeline > 1 && from.params != to.params) {
+    if (to.params.empty()) words.push_back("without " + from.params.front());
+    words.insert(words.end(), to.params.begin(), to.params.end());
+  }
   number("microbatch", from.microbatch, to.microbatch);
-  if (from.recompute != to.recompute) words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]));
+  if (from.recompute != to.recompute || from.recompute_stages != to.recompute_stages) {
+    const std::string stages = to.recompute_stages.empty() ? "" : " on stages " + to.recompute_stages;
+    words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]) + stages);
+  }
   if (from.tensor > 1 && to.tensor > 1 && from.sequence != to.sequence) {
     words.emplace_back(to.sequence ? "sequence parallelism" : "no sequence parallelism");
+  }
+  if (from.partition != to.partition) words.push_back("partition " + (to.partition.empty() ? "auto" : to.partition));
+  if (from.rank_order != to.rank_order) {
+    words.push_back("ranks in the order " + (to.rank_order.empty() ? std::string(kUsualRankOrder) : to.rank_order));
   }
   return words;
 }

@@ -35,7 +35,7 @@ struct PlanFront {
 // What no other of `runs` beats in both step and memory, the fastest first. Of equal ones the simplest stays.
 [[nodiscard]] std::vector<PlannedRun> front_of(std::vector<PlannedRun> runs);
 
-// What has to be changed to come from one to the other, in words: "pp 8 -> 16", "ZeRO-1 -> ZeRO-3".
+// What has to be changed to come from one to the other, in words: "pp 8 -> 16", "ZeRO 1 -> 3".
 [[nodiscard]] std::vector<std::string> changed_words(const PlanChoice& from, const PlanChoice& to);
 
 }  // namespace debubble

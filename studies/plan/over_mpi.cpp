@@ -1,9 +1,8 @@
 #include "studies/plan/over_mpi.hpp"
 
-#include <cstdio>
+#include <functional>
 #include <map>
 #include <span>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "studies/plan/evaluation_codec.hpp"
 #include "studies/plan/pieces_board.hpp"
 #include "studies/plan/variant_id.hpp"
+#include "studies/sweep/study_hash.hpp"
 
 namespace debubble {
 namespace {
@@ -83,42 +83,57 @@ class PlanServant {
   std::map<PatternKey, Pattern> patterns_;
 };
 
-// FNV-1a of what all ranks must agree on: flags, space, and what the layers of the job cost.
-std::uint64_t agreed(const PlanRequest& request, const PlanSpace& space, const std::string& version) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::string_view text) {
-    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-    hash = (hash ^ 0xffU) * 0x100000001b3U;
-  };
-  add(version);
-  add(repeated_flags(request.job));
-  add(request.job.partition);
-  for (const PlanChoice& base : space.bases) add(to_string(base));
+// Ends the threads at a board where something throws.
+class BoardStop {
+ public:
+  explicit BoardStop(PiecesBoard& board) : board_(board) {}
+  ~BoardStop() { board_.stop(); }
+  BoardStop(const BoardStop&) = delete;
+  BoardStop& operator=(const BoardStop&) = delete;
+
+ private:
+  PiecesBoard& board_;
+};
+
+// What all ranks must agree on: flags with their files, space, and what the layers of the job cost.
+std::uint64_t agreed(const PlanJob& asked, const PlanSpace& space, const std::string& version) {
+  StudyHash hash;
+  hash.add_text(version);
+  PlanJob copy = asked;
+  FlagRows rows = flag_rows(copy.flags);
+  add_rows(rows, flag_rows(copy.request.job, ScenarioVerb::kSeveralSchedules));
+  for (const Flag& flag : rows) {
+    if (!is_given(flag) || flag.name == "--threads") continue;  // hosts may differ in their cores
+    hash.add_text(flag.name);
+    for (const std::string& value : values_of(flag)) add_value(flag, value, hash);
+  }
+  for (const PlanChoice& base : space.bases) hash.add_text(to_string(base));
+  for (const int zero : space.zeros) hash.add_text(std::to_string(zero));
   for (const PlanVariant& variant : space.variants) {
-    add(variant.schedule + " " + std::to_string(variant.chunks));
-    for (const std::string& param : variant.params) add(param);
+    hash.add_text(variant.schedule + " " + std::to_string(variant.chunks));
+    for (const std::string& param : variant.params) hash.add_text(param);
   }
-  const Scenario probe = check_scenario(request.job);
+  const Scenario probe = check_scenario(asked.request.job);
   for (const ProfileLayer& layer : probe.profile->layers) {
-    add(std::to_string(layer.forward.median) + " " + std::to_string(layer.activation) + " " +
-        std::to_string(layer.parameters));
+    hash.add_text(std::to_string(layer.forward.median) + " " + std::to_string(layer.activation) + " " +
+                  std::to_string(layer.parameters));
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace
 
 PlanRanks::PlanRanks(PlanJob asked, const std::string& version)
-    : asked_(std::move(asked)),
-      space_(plan_space(asked_.request)),
-      fingerprint_(agreed(asked_.request, space_, version)) {}
+    : asked_(std::move(asked)), space_(plan_space(asked_.request)), fingerprint_(agreed(asked_, space_, version)) {}
 
 std::unique_ptr<PlanRanks> PlanRanks::join(const ScenarioFlags& job, const PlanFlags& flags, const std::string& version,
-                                           std::chrono::seconds patience) {
+                                           std::chrono::seconds patience,
+                                           std::function<void(const std::string&)> tell) {
   if (!live::mpi_rank_of_environment()) return nullptr;
   // What is wrong with the flags is wrong on all ranks, and comes out before they meet.
   std::unique_ptr<PlanRanks> made(new PlanRanks(read_plan(job, flags), version));  // NOLINT: a private constructor
   made->ranks_ = SweepRanks::join(patience, "plan");
+  made->tell_ = std::move(tell);
   return made->ranks_ == nullptr ? nullptr : std::move(made);
 }
 
@@ -137,11 +152,14 @@ void PlanRanks::do_all(std::size_t pieces, int threads, const PlanWork& work) {
   using namespace std::chrono_literals;
   const int own = threads_for(pieces, threads > 0 ? threads : ranks_->threads());
   if (dismissed_) return for_each_index(pieces, own, work.here);
-  const auto ask = [&](std::size_t k) {
-    live::MessageWriter task;
-    work.ask(k, task);
-    return packed(task);
-  };
+  std::function<std::string(std::size_t)> ask;
+  if (work.ask) {
+    ask = [&](std::size_t k) {
+      live::MessageWriter task;
+      work.ask(k, task);
+      return packed(task);
+    };
+  }
   const auto take = [&](std::size_t k, const std::string& text) {
     live::MessageReader done = message_in(text);
     work.take(k, done);
@@ -149,10 +167,11 @@ void PlanRanks::do_all(std::size_t pieces, int threads, const PlanWork& work) {
   PiecesBoard board(pieces_, pieces, ask, take);
   pieces_ += static_cast<std::int64_t>(pieces);
   std::vector<std::jthread> helpers;
+  const BoardStop stop(board);  // before the helpers join: nobody does a piece that another rank no longer does
   for (int k = 0; k < own; ++k) helpers.emplace_back([&] { board.do_here(work.here); });
   while (!board.finished()) {
     const std::string news = ranks_->deal(board, fingerprint_);
-    if (!news.empty()) std::fprintf(stderr, "debubble: %s", news.c_str());
+    if (!news.empty() && tell_) tell_(news);
     board.wait_for(200us);
   }
   helpers.clear();

@@ -24,16 +24,18 @@ enum class PlanTask : std::int64_t { kBase, kBounds, kStep, kSimulation };
 // Pieces of independent work.
 struct PlanWork {
   std::function<void(std::size_t k)> here;
-  // The same by another process: what it is to do, and what came back.
+  // The same by another process: what it is to do, and what came back. Empty: this process alone does it.
   std::function<void(std::size_t k, live::MessageWriter& task)> ask;
   std::function<void(std::size_t k, live::MessageReader& done)> take;
 };
 
 class PlanRanks {
  public:
-  // Nothing where this process is alone. Throws what SweepRanks::join throws, and what makes the plan impossible.
+  // Nothing where this process is alone. `tell` gets what rank 0 has to say to a person. Throws what SweepRanks::join
+  // throws, and what makes the plan impossible.
   [[nodiscard]] static std::unique_ptr<PlanRanks> join(const ScenarioFlags& job, const PlanFlags& flags,
-                                                       const std::string& version, std::chrono::seconds patience);
+                                                       const std::string& version, std::chrono::seconds patience,
+                                                       std::function<void(const std::string&)> tell);
 
   [[nodiscard]] bool is_first() const { return ranks_->rank() == 0; }
   // Any rank but the first: evaluates until it is dismissed.
@@ -50,6 +52,7 @@ class PlanRanks {
   std::unique_ptr<SweepRanks> ranks_;
   PlanJob asked_;
   PlanSpace space_;
+  std::function<void(const std::string&)> tell_;
   std::uint64_t fingerprint_ = 0;
   std::int64_t pieces_ = 0;  // dealt out so far: their numbers never come again
   bool dismissed_ = false;

@@ -118,7 +118,7 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
   if (job.schedules.size() > 1 || !job.transforms.empty()) {
     throw InputError(Diagnostic{"C087", job.schedules.size() > 1 ? "--schedules" : "--transform",
                                 job.schedules.size() > 1 ? "a run has one schedule" : "a plan has no transforms",
-                                "leave --microbatches out: a plan finds it"});
+                                "give one schedule and no transform, or leave --microbatches out: a plan finds it"});
   }
   OwnRun run;
   run.name = std::move(name);

@@ -9,10 +9,10 @@ PiecesBoard::PiecesBoard(std::int64_t first, std::size_t pieces, std::function<s
                          std::function<void(std::size_t, const std::string&)> take)
     : first_(first), ask_(std::move(ask)), take_(std::move(take)), states_(pieces, State::kOpen) {}
 
-std::optional<std::size_t> PiecesBoard::next_open() const {
-  const auto open = std::find(states_.begin(), states_.end(), State::kOpen);
-  if (open == states_.end()) return std::nullopt;
-  return static_cast<std::size_t>(open - states_.begin());
+std::optional<std::size_t> PiecesBoard::next_open() {
+  while (first_open_ < states_.size() && states_[first_open_] != State::kOpen) ++first_open_;
+  if (first_open_ == states_.size()) return std::nullopt;
+  return first_open_;
 }
 
 std::optional<std::size_t> PiecesBoard::index_of(const BlockRange& block) const {
@@ -28,6 +28,7 @@ void PiecesBoard::finish(std::size_t k) {
 }
 
 std::optional<BlockRange> PiecesBoard::take_now() {
+  if (!ask_) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const std::optional<std::size_t> k = stopped_ ? std::nullopt : next_open();
   if (!k) return std::nullopt;
@@ -49,6 +50,7 @@ void PiecesBoard::give_back(const BlockRange& block) {
   const std::optional<std::size_t> k = index_of(block);
   if (!k || states_[*k] != State::kElsewhere) return;
   states_[*k] = State::kOpen;
+  first_open_ = std::min(first_open_, *k);
   changed_.notify_all();
 }
 

@@ -20,7 +20,7 @@ namespace debubble {
 class PiecesBoard final : public BlockDealer {
  public:
   // Piece k has the number first + k among all that were ever dealt out. `ask` writes what another process is to do,
-  // `take` reads what came back; both are called by whoever deals.
+  // `take` reads what came back; both are called by whoever deals. Without `ask` none is dealt.
   PiecesBoard(std::int64_t first, std::size_t pieces, std::function<std::string(std::size_t)> ask,
               std::function<void(std::size_t, const std::string&)> take);
 
@@ -43,7 +43,7 @@ class PiecesBoard final : public BlockDealer {
  private:
   enum class State : std::uint8_t { kOpen, kHere, kElsewhere, kDone };
 
-  [[nodiscard]] std::optional<std::size_t> next_open() const;
+  [[nodiscard]] std::optional<std::size_t> next_open();
   [[nodiscard]] std::optional<std::size_t> index_of(const BlockRange& block) const;
   [[nodiscard]] bool is_over() const { return done_ == states_.size() || stopped_; }
   void finish(std::size_t k);
@@ -54,6 +54,7 @@ class PiecesBoard final : public BlockDealer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<State> states_;
+  std::size_t first_open_ = 0;  // none before it is open
   std::size_t done_ = 0;
   bool stopped_ = false;
   std::exception_ptr failed_;

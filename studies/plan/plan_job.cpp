@@ -146,8 +146,8 @@ class PlanReader {
   }
 
   PlanJob run() {
-    read_.request.job.cluster.known = std::make_shared<KnownTopologies>();
     read_own();
+    read_.request.job.cluster.known = std::make_shared<KnownTopologies>();  // a script's job is another one
     read_gpus();
     refuse_decided(read_.request.job);
     if (!flags_.objective.empty()) {

@@ -36,9 +36,10 @@ class ScheduleTrials {
     if (!flags_.transforms.empty()) {
       throw InputError(Diagnostic{"C087", "--transform", "schedules are compared as they are", "leave it out"});
     }
-    // The search first: where it finds no order within the limit, there is none.
+    // The search first: where it finds no order within the limit, there is none. A cut is one of so many stages.
+    const int given = scenario_.partition.automatic() ? 1 : std::max(scenario_.chunks, 1);
     std::set<int> chunks{1, std::max(scenario_.chunks, 1)};
-    try_searched(1, true);
+    try_searched(given, true);
     bool all = false;
     for (const std::string& name : contender_names(scenario_, all)) {
       const ScheduleEntry* entry = find_schedule(name);
@@ -48,8 +49,9 @@ class ScheduleTrials {
       plan_.trials.push_back(std::move(trial));
     }
     for (const int each : chunks) {
-      if (each > 1) try_searched(each, false);
+      if (each != given) try_searched(each, false);
     }
+    refuse_where_none_fits();
     // Of equal steps those that are no search's: they have a name, and some run elsewhere.
     std::stable_sort(plan_.trials.begin(), plan_.trials.end(), [](const ScheduleTrial& a, const ScheduleTrial& b) {
       const auto place = [](const ScheduleTrial& one) { return one.fits ? 0 : has_result(one.report) ? 1 : 2; };
@@ -62,18 +64,27 @@ class ScheduleTrials {
   }
 
  private:
+  // The search plans by times that contention, --slow and jitter make longer, and with them more may be held.
+  void refuse_where_none_fits() const {
+    const auto& trials = plan_.trials;
+    if (std::any_of(trials.begin(), trials.end(), [](const ScheduleTrial& one) { return one.fits && one.same; }))
+      return;
+    throw InputError(
+        Diagnostic{"S042", "--param memory_limit",
+                   "no schedule keeps the limit as it is simulated; the first one tried " + trials.front().why,
+                   "give it more memory"});
+  }
+
   void try_searched(int chunks, bool must) {
     Scenario own = scenario_for(scenario_, kSearched);
     own.chunks = chunks;
-    ScheduleTrial trial = tried(own, kSearched, must);
-    plan_.trials.push_back(std::move(trial));
+    plan_.trials.push_back(tried(own, kSearched, must));
   }
 
   // Throws a refusal only where it `must` run.
   ScheduleTrial tried(const Scenario& own, const std::string& name, bool must = false) {
     ScheduleTrial trial;
     trial.schedule = name;
-    trial.report.schedule.name = name;
     trial.chunks = std::max(own.chunks, 1);
     try {
       Simulated run = simulate(own, name, progress_);
@@ -108,12 +119,13 @@ class ScheduleTrials {
     trial.fits = true;
     Bytes most = 0;
     for (const DeviceReport& device : trial.report.devices) {
-      const Bytes held = limit.sized ? device.peak_memory : device.peak_activation;
+      const bool sized = limit.sized_on[to_index(device.device)];
+      const Bytes held = sized ? device.peak_memory : device.peak_activation;
       const Bytes beyond = held - at(limit.activations, device.device);
       if (beyond <= most) continue;
       most = beyond;
       trial.fits = false;
-      trial.why = "needs " + format_size(held) + (limit.sized ? "" : " of activations") + " on device " +
+      trial.why = "needs " + format_size(held) + (sized ? "" : " of activations") + " on device " +
                   std::to_string(device.device) + ", " + format_size(beyond) + " beyond its limit";
     }
   }

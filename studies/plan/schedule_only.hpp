@@ -31,7 +31,7 @@ struct SchedulePlan {
   int devices = 0, microbatches = 0;
   std::vector<ScheduleTrial> trials;  // fastest first; what does not fit or run last
 
-  // The fastest of those that fit and are `same`: optimal always is.
+  // The fastest of those that fit and are `same`; there is one.
   [[nodiscard]] const ScheduleTrial& best() const;
 };
 

@@ -72,9 +72,10 @@ std::vector<PlanVariant> variants_with(const ScheduleEntry& entry, int chunks,
         named == allowed.end() ? values_for(entry, param.name, chunks) : named->second;
     std::vector<PlanVariant> more;
     for (const PlanVariant& variant : variants) {
-      for (const std::string& value : values) {
+      for (auto value = values.begin(); value != values.end(); ++value) {
+        if (std::find(values.begin(), value, *value) != value) continue;  // each once
         more.push_back(variant);
-        if (!value.empty()) more.back().params.push_back(param.name + "=" + value);
+        if (!value->empty()) more.back().params.push_back(param.name + "=" + *value);
       }
     }
     variants = std::move(more);

@@ -120,7 +120,8 @@ std::vector<std::vector<PlannerStage>> decisions_of_others(const PlannerJob& job
   std::vector<std::vector<PlannerStage>> all;
   for (const PlannerEntry& entry : planner_catalog()) {
     for (const bool as_published : {false, true}) {
-      if (entry.name == "debubble" || (as_published && entry.faults.empty())) continue;
+      const bool stages_of_its_own = entry.name != "debubble" && entry.name != "autoddl";  // which cuts none
+      if (!stages_of_its_own || (as_published && entry.faults.empty())) continue;
       try {
         PlannerDecision decision = decide({&entry, {as_published, {}}}, job);
         if (!decision.stages.empty()) all.push_back(std::move(decision.stages));

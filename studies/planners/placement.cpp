@@ -144,9 +144,10 @@ class PlacementSearch {
       if (exact_) consider(placed_);
       return;
     }
-    for (int device = 0; device < job_.device_count() && exact_; ++device) {
-      if (used_[to_index(device)] || has_free_twin(device)) continue;
-      if (options_.given_order && stage > 0 && device < at(placed_, stage - 1).devices.front()) continue;
+    // In the order given a stage is on none of the devices before the last stage's.
+    const int first = options_.given_order && stage > 0 ? at(placed_, stage - 1).devices.front() + 1 : 0;
+    for (int device = first; device < job_.device_count() && exact_; ++device) {
+      if (used_[to_index(device)] || has_free_twin(device, first)) continue;
       const double cut = stage == 0 ? 0 : transfer(at(placed_, stage - 1), device);
       const int last = job_.layer_count() - (stages_ - stage - 1);
       for (int end = stage + 1 == stages_ ? last : begin + 1; end <= last && exact_; ++end) {
@@ -208,10 +209,10 @@ class PlacementSearch {
 
   [[nodiscard]] double factor(int device) const { return at(job_.types, at(job_.devices, device)).time_factor; }
 
-  // Of devices that are alike the first is taken first; in the order given any of them may be left out.
-  [[nodiscard]] bool has_free_twin(int device) const {
+  // Of devices that are alike, and that a stage may still be on, the first is taken first.
+  [[nodiscard]] bool has_free_twin(int device, int first) const {
     return std::any_of(at(twins_, device).begin(), at(twins_, device).end(),
-                       [&](int twin) { return !used_[to_index(twin)]; });
+                       [&](int twin) { return twin >= first && !used_[to_index(twin)]; });
   }
 
   const PlannerJob& job_;

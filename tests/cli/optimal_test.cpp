@@ -146,6 +146,10 @@ TEST_CASE("optimal: a MILP solver, where there is one, finds the same step and p
   CHECK(copied["devices"][0]["peak_activation_shares"] <= 2);
   CHECK(copied["devices"][0]["peak_host_bytes"] > 0);
   CHECK(note_of(copied).find("no order of these stages within this memory takes less") != std::string::npos);
+  // A time that is over at once leaves the best row.
+  const json late = json::parse(
+      with({"memory_limit=2,3", "--param", "solver=cbc", "--param", "offload=yes", "--param", "budget=0s"}).out);
+  CHECK(late["makespan_ns"].get<std::int64_t>() >= 24'000'000);
 }
 
 TEST_CASE("optimal refuses what is no limit, budget or choice") {

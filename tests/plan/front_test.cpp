@@ -148,4 +148,12 @@ TEST_CASE("what changes along a front is named") {
   to.recompute = 1;
   CHECK(changed_words(from, to) ==
         std::vector<std::string>{"pp 8 -> 16", "ZeRO 0 -> 1", "interleaved -> zb-v", "recompute selective"});
+  PlanChoice more = to;
+  more.recompute = 2;
+  more.recompute_stages = "0-3";
+  more.params = {"memory_limit=2p"};
+  more.rank_order = "tp-cp-pp-dp";
+  more.partition = "even";
+  CHECK(changed_words(to, more) == std::vector<std::string>{"memory_limit=2p", "recompute full on stages 0-3",
+                                                            "partition even", "ranks in the order tp-cp-pp-dp"});
 }

@@ -4,70 +4,30 @@
     mpirun_plan_test.py MPIRUN DEBUBBLE [unittest's arguments]
 """
 
-import os
 import pathlib
-import signal
 import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from mpirun import ENVIRONMENT, kill_rank, run  # noqa: E402
+
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
-# More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
-ENVIRONMENT = {
-    **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "ASAN_OPTIONS": "detect_leaks=0",
-    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
-    "NO_COLOR": "1",
-}
 JOB = ["--model", "gpt2-large", "--gpus", "8", "--global-batch", "32", "--threads", "1"]
 # Seconds of work, so that it is at it when a rank dies.
 LONG = ["--model", "llama3-70b", "--gpus", "64", "--global-batch", "256", "--threads", "1"]
 
 
-def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False,
-                          env={**ENVIRONMENT, **more})
-
-
 def plan(*flags):
-    return run(DEBUBBLE, "plan", *flags)
-
-
-def rank_of(process):
-    """The MPI rank of a debubble that mpirun started, or None."""
-    try:
-        if b"debubble" not in (process / "cmdline").read_bytes().split(b"\0")[0]:
-            return None
-        for variable in (process / "environ").read_bytes().split(b"\0"):
-            if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
-                return int(variable.split(b"=")[1])
-    except OSError:
-        pass
-    return None
-
-
-def ranks_at_work():
-    """The processes of rank 2 of the long job."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if rank_of(path) == 2 and b"256" in (path / "cmdline").read_bytes():
-                found.append(int(path.name))
-        except OSError:
-            continue  # it has just ended
-    return found
+    return run(DEBUBBLE, "plan", *flags, timeout=200)
 
 
 class PlansOverMpi(unittest.TestCase):
     def test_four_processes_print_the_bytes_of_one(self):
         for form in ("text", "csv", "json"):
             one = plan(*JOB, "--format", form)
-            four = run(MPIRUN, "-n", "4", DEBUBBLE, "plan", *JOB, "--format", form)
+            four = run(MPIRUN, "-n", "4", DEBUBBLE, "plan", *JOB, "--format", form, timeout=200)
             self.assertEqual(one.returncode, 0, one.stderr)
             self.assertEqual(four.returncode, 0, four.stderr)
             self.assertEqual(four.stdout, one.stdout)
@@ -90,16 +50,14 @@ class PlansOverMpi(unittest.TestCase):
                 said += line
                 if "searching" in line:
                     break
-            mine = ranks_at_work()
-            for pid in mine:
-                os.kill(pid, signal.SIGKILL)
+            killed = kill_rank(2, b"256")
             try:
                 out, rest = process.communicate(timeout=150)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
         said += rest
-        self.assertEqual(len(mine), 1, said)
+        self.assertEqual(len(killed), 1, said)
         self.assertIn("silent for 2 s: others do its", said)
         self.assertEqual(out, plan(*LONG, "--format", "csv").stdout, said)
 
@@ -108,6 +66,12 @@ class PlansOverMpi(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("E011"), 1, done.stderr)
         self.assertIn("rank 1 on", done.stderr)
+
+    def test_a_third_rank_with_another_plan_ends_the_job_though_the_second_has_work(self):
+        done = run(MPIRUN, "-n", "1", DEBUBBLE, "plan", *LONG, ":", "-n", "1", DEBUBBLE, "plan", *LONG,
+                   ":", "-n", "1", DEBUBBLE, "plan", *LONG, "--zero", "1", timeout=40)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("E011", done.stderr)
 
     def test_wrong_flags_are_told_once(self):
         done = run(MPIRUN, "-n", "4", DEBUBBLE, "plan", *JOB, "--fix", "nothing=2")

@@ -72,6 +72,28 @@ TEST_CASE("plan --schedule-only: best, proof and the command that exports the or
   CHECK(csv.starts_with("rank,schedule,chunks,fits,makespan_ns,bubble_ratio,peak_memory_bytes,note\n1,"));
 }
 
+TEST_CASE("plan --schedule-only: each device is judged by its own limit, and a cut is one of the stages given") {
+  const Folder folder;
+  const std::string profile = source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::vector<std::string> job{"-p", "2", "-m", "4", "--profile", profile, "--param", "budget=2k", "--param"};
+  for (const char* const limit : {"memory_limit=1,80GiB", "memory_limit=2,80GiB"}) {
+    CAPTURE(limit);
+    std::vector<std::string> words = job;
+    words.emplace_back(limit);
+    const Json plan = schedules_of(folder, words);
+    bool fits = false;
+    for (const Json& one : plan["schedules"]) {
+      fits = fits || (one["schedule"] == "optimal" && one["fits"] == true);
+    }
+    CHECK(fits);
+  }
+  const Json cut = schedules_of(folder, {"-p", "4", "-m", "8", "-v", "2", "--profile", profile, "--partition",
+                                         "3,3,3,3,3,3,3,3", "--param", "budget=2k"});
+  for (const Json& one : cut["schedules"]) {
+    if (one["fits"] == true) CHECK(one["chunks"] == 2);
+  }
+}
+
 TEST_CASE("plan --schedule-only refuses flags of whole plans, limits that hold nothing, and transforms") {
   const Folder folder;
   const auto refused = [&](const char* flag, const char* value) {

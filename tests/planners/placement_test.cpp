@@ -136,6 +136,23 @@ TEST_CASE("devices in the order given keep it, and one that slows everybody down
   CHECK(decide(parse_planner("debubble:stages=3,replicas=no"), job).stages.size() == 3);
 }
 
+TEST_CASE("in the order given a stage may be on a later device though an earlier one is like it") {
+  PlannerJob job = equal_devices(3, 10'000'000'000);
+  set_layers(job, {LayerRow{1, 2, 0, 0, 0}, LayerRow{1, 2, 0, 0, 0}});
+  job.types.front().time_factor = 4;
+  job.types.push_back({"quick", 1, 0, 0});
+  job.devices = {0, 1, 0};
+  job.microbatches = 8;
+  const PlannerDecision decision = decide(parse_planner("debubble:stages=2,replicas=no,given-order=yes"), job);
+  REQUIRE(decision.stages.size() == 2);
+  PlannerDecision other = decision;
+  for (const auto& [first, second] : std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 2}}) {
+    other.stages[0].devices = {first};
+    other.stages[1].devices = {second};
+    CHECK(decision_worth(job, decision).step <= decision_worth(job, other).step);
+  }
+}
+
 TEST_CASE("debubble is never worse than another planner's stages") {
   Draws draws(17);
   int better = 0;

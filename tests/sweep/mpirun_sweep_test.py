@@ -4,52 +4,24 @@
     mpirun_sweep_test.py MPIRUN DEBUBBLE [unittest's arguments]
 """
 
-import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from mpirun import ENVIRONMENT, kill_rank, run  # noqa: E402
+
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
-# More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
-ENVIRONMENT = {
-    **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "ASAN_OPTIONS": "detect_leaks=0",
-    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
-    "NO_COLOR": "1",
-}
 SMALL = ["--schedule", "1f1b,zb-h1,chimera", "-p", "2:7", "-m", "4:16:+2", "--comm", "0,0.1"]
 LONG = ["-p", "8", "-m", "64", "--comm", "0.001:8:+0.001"]
 
 
-def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False,
-                          env={**ENVIRONMENT, **more})
-
-
 def sweep(*flags):
     return run(DEBUBBLE, "sweep", *flags)
-
-
-def rank_of(process):
-    """The MPI rank of a debubble that mpirun started, or None."""
-    try:
-        if b"debubble" not in (process / "cmdline").read_bytes().split(b"\0")[0]:
-            return None
-        for variable in (process / "environ").read_bytes().split(b"\0"):
-            if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
-                return int(variable.split(b"=")[1])
-    except OSError:
-        pass
-    return None
 
 
 class SweepsOverMpi(unittest.TestCase):
@@ -68,12 +40,9 @@ class SweepsOverMpi(unittest.TestCase):
             end = time.monotonic() + 60
             while time.monotonic() < end and not (self.file.exists() and self.file.stat().st_size > 20000):
                 time.sleep(0.005)
-            mine = [int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")
-                    if rank_of(path) == rank and self.file.as_posix().encode() in (path / "cmdline").read_bytes()]
-            for pid in mine:
-                os.kill(pid, signal.SIGKILL)
+            killed = kill_rank(rank, self.file.as_posix().encode())
             _, said = process.communicate(timeout=100)
-        self.assertEqual(len(mine), 1, said)
+        self.assertEqual(len(killed), 1, said)
         return process.returncode, said
 
     def test_four_processes_write_the_bytes_of_one(self):

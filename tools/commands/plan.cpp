@@ -1,6 +1,7 @@
 #include "tools/commands/plan.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,7 +119,8 @@ class PlanCommand : public Command {
       throw InputError(Diagnostic{"C012", "--patience", "a rank is waited for 1 to 86400 seconds",
                                   "leave --patience out, or write it like --patience 60"});
     }
-    return PlanRanks::join(scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience));
+    return PlanRanks::join(scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience),
+                           [](const std::string& news) { std::fprintf(stderr, "debubble: %s", news.c_str()); });
   }
 
   // The flags of whole plans say nothing here.

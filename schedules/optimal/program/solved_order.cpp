@@ -80,12 +80,15 @@ class OrderSolver {
     MixedQuestion& question = arrays.question();
     const std::int64_t nodes = std::max<std::int64_t>(1, budget.left() / kSolverNode);
     question.nodes = static_cast<int>(std::min<std::int64_t>(nodes, std::numeric_limits<int>::max()));
-    if (budget.time_left().count() > 0) question.seconds = static_cast<double>(budget.time_left().count()) / 1e9;
+    budget.charge(0);  // looks at the clock
+    if (budget.spent()) return;
+    if (budget.timed()) question.seconds = std::max(1e-3, static_cast<double>(budget.time_left().count()) / 1e9);
     std::vector<double> values(to_index(question.columns), 0);
     MixedAnswer answer;
     answer.values = values.data();
     solver.solve(question, answer);
     budget.charge(answer.nodes * kSolverNode);
+    solved_.nodes = answer.nodes;
     solved_.solver =
         std::string(solver.name()) + ": " + counted(question.columns, "column") + ", " + counted(question.rows, "row");
     const bool kept = answer.found && accept(order, copies, values);
@@ -95,9 +98,11 @@ class OrderSolver {
       plan.exhausted = true;
       plan.bound.cost = plan.cost;
     } else if (!answer.infeasible && std::isfinite(answer.bound)) {
-      // A solver's own bound is as exact as its arithmetic.
-      const auto bound = static_cast<Nanoseconds>(std::floor(answer.bound * order.unit() * (1 - 1e-6)));
-      if (bound > plan.bound.cost && bound <= plan.cost) plan.bound = {bound, ""};
+      // A solver's own bound is as exact as its arithmetic; without one it may be any huge number.
+      const double bound = std::floor(answer.bound * order.unit() * (1 - 1e-6));
+      if (bound > static_cast<double>(plan.bound.cost) && bound <= static_cast<double>(plan.cost)) {
+        plan.bound = {static_cast<Nanoseconds>(bound), ""};
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 // An order, and copies to the host, found by a MILP solver: OptPipe's way.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct SolverChoice {
 
 struct SolvedOrder {
   OrderPlan plan;
-  OrderCopies copies;  // by device; empty where `copies` was not asked for
-  std::string solver;  // "CBC 2.10.8: 123 columns, 45 rows"; empty where the bound made it superfluous
+  OrderCopies copies;      // by device; empty where `copies` was not asked for
+  std::int64_t nodes = 0;  // of the solver
+  std::string solver;      // "CBC 2.10.8: 123 columns, 45 rows"; empty where the bound made it superfluous
 };
 
 // A node of the solver is charged as 500 of our search's. Throws UnavailableError U064 where there is no solver,

@@ -8,7 +8,7 @@
 
 namespace debubble {
 
-// Throws UnavailableError U054 where the plugin is missing (debubble was built without CBC) or cannot be loaded (libCbc
+// Throws UnavailableError U064 where the plugin is missing (debubble was built without CBC) or cannot be loaded (libCbc
 // is missing), with what to install.
 [[nodiscard]] const MixedSolver& load_mixed_solver();
 

@@ -6,31 +6,18 @@
 
 import json
 import os
-import subprocess
+import pathlib
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from mpirun import run  # noqa: E402
+
 MPIRUN, DEBUBBLE, WRONG_PLUGIN, FAKE_CUDA, FAKE_NCCL = sys.argv[1:6]
 
-# More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
-ENVIRONMENT = {
-    **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "ASAN_OPTIONS": "detect_leaks=0",
-    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
-    "NO_COLOR": "1",
-}
 LIVE = [DEBUBBLE, "live", "--backend", "mpi"]
 SMALL = ["--schedule", "1f1b", "-p", "4", "-m", "4", "--times", "f=1,b=2"]
-
-
-def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False,
-                          env={**ENVIRONMENT, **more})
 
 
 def live(ranks, *flags, **more):

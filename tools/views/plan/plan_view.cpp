@@ -217,6 +217,7 @@ class PlanText {
   }
 
   void add_also() {
+    if (plan_.search.runs.empty()) return;
     const PlannedRun& best = plan_.search.runs.front();
     for (auto one = plan_.alternatives.begin(); one != plan_.alternatives.end(); ++one) {
       if (!one->run) {

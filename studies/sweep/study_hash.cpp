@@ -1,0 +1,45 @@
+#include "studies/sweep/study_hash.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace debubble {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_file(const fs::path& path, StudyHash& hash) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 1 << 16> buffer{};
+  while (file.read(buffer.data(), buffer.size()), file.gcount() > 0) {
+    hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
+  }
+}
+
+void add_contents(const std::string& name, StudyHash& hash) {
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) return add_file(name, hash);
+  if (!fs::is_directory(name, error)) return;
+  std::vector<fs::path> files;
+  for (fs::directory_iterator it(name, error), end; !error && it != end; it.increment(error)) {
+    if (it->is_regular_file(error)) files.push_back(it->path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    hash.add_text(file.filename().string());
+    add_file(file, hash);
+  }
+}
+
+}  // namespace
+
+void add_value(const Flag& flag, const std::string& value, StudyHash& hash) {
+  hash.add_text(value);
+  if (type_of(flag).find("FILE") != std::string_view::npos) add_contents(value, hash);
+}
+
+}  // namespace debubble

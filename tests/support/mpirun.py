@@ -1,0 +1,46 @@
+"""What tests by mpirun share: its environment, and a rank that dies."""
+
+import os
+import pathlib
+import signal
+import subprocess
+
+# More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "ASAN_OPTIONS": "detect_leaks=0",
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+    "NO_COLOR": "1",
+}
+
+
+def run(*command, timeout=100, **more):
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False,
+                          env={**ENVIRONMENT, **more})
+
+
+def rank_of(process):
+    """The MPI rank of a debubble that mpirun started, or None."""
+    if b"debubble" not in (process / "cmdline").read_bytes().split(b"\0")[0]:
+        return None
+    for variable in (process / "environ").read_bytes().split(b"\0"):
+        if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
+            return int(variable.split(b"=")[1])
+    return None
+
+
+def kill_rank(rank, mark):
+    """Kills that rank of the debubble that has `mark` in its command line. Returns the processes killed."""
+    killed = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if rank_of(path) == rank and mark in (path / "cmdline").read_bytes():
+                os.kill(int(path.name), signal.SIGKILL)
+                killed.append(int(path.name))
+        except OSError:
+            continue  # it has just ended
+    return killed

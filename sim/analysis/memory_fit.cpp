@@ -122,28 +122,78 @@ void measure_device(const MemoryWalk& walk, const Timeline& timeline, int device
   result.reserved = without_end.reserved;
 }
 
+// The devices of one run, each by itself.
+class DeviceMemories {
+ public:
+  DeviceMemories(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
+                 const std::vector<Bytes>& capacities, AllocatorKind kind)
+      : timeline_(timeline), costs_(costs), capacities_(capacities), kind_(kind), walk_(timeline, schedule, costs) {}
+
+  // Its capacity, and the most that is allocated at once.
+  [[nodiscard]] DeviceMemory allocated(int device) const {
+    DeviceMemory result;
+    result.capacity = capacities_.size() == 1 ? capacities_.front() : capacities_.at(to_index(device));
+    result.allocated = total(walk_.resident(device));
+    walk_.run(device, [&](Nanoseconds, const BytesByCategory& bytes, const Gate&) {
+      result.allocated = std::max(result.allocated, total(bytes));
+    });
+    return result;
+  }
+
+  // What the allocator takes for it, and whether that fits.
+  void reserve(int device, DeviceMemory& result) const {
+    if (kind_ == AllocatorKind::kExact) {
+      measure_device(
+          walk_, timeline_, device, [](Bytes capacity) { return Level(capacity); }, result);
+    } else {
+      measure_device(
+          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity); }, result);
+    }
+  }
+
+  [[nodiscard]] DeviceMemory measured(int device) const {
+    DeviceMemory result = allocated(device);
+    reserve(device, result);
+    return result;
+  }
+
+ private:
+  const Timeline& timeline_;
+  const StageCosts& costs_;
+  const std::vector<Bytes>& capacities_;
+  AllocatorKind kind_;
+  MemoryWalk walk_;
+};
+
 }  // namespace
 
 std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                                           const std::vector<Bytes>& capacities, AllocatorKind kind) {
-  const MemoryWalk walk(timeline, schedule, costs);
-  std::vector<DeviceMemory> devices(static_cast<std::size_t>(timeline.devices));
-  for (int device = 0; device < timeline.devices; ++device) {
-    DeviceMemory& result = devices[to_index(device)];
-    result.capacity = capacities.size() == 1 ? capacities.front() : capacities.at(static_cast<std::size_t>(device));
-    result.allocated = total(walk.resident(device));
-    walk.run(device, [&](Nanoseconds, const BytesByCategory& bytes, const Gate&) {
-      result.allocated = std::max(result.allocated, total(bytes));
-    });
-    if (kind == AllocatorKind::kExact) {
-      measure_device(
-          walk, timeline, device, [](Bytes capacity) { return Level(capacity); }, result);
-    } else {
-      measure_device(
-          walk, timeline, device, [&](Bytes capacity) { return MemoryReplay(costs, capacity); }, result);
-    }
-  }
+  const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
+  std::vector<DeviceMemory> devices;
+  for (int device = 0; device < timeline.devices; ++device) devices.push_back(memories.measured(device));
   return devices;
+}
+
+MemoryFit quick_memory_fit(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
+                           const std::vector<Bytes>& capacities, AllocatorKind kind) {
+  const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
+  std::vector<DeviceMemory> devices;
+  std::vector<int> fullest_first;
+  for (int device = 0; device < timeline.devices; ++device) {
+    devices.push_back(memories.allocated(device));
+    fullest_first.push_back(device);
+  }
+  const auto room = [&](int device) { return at(devices, device).capacity - at(devices, device).allocated; };
+  std::stable_sort(fullest_first.begin(), fullest_first.end(), [&](int a, int b) { return room(a) < room(b); });
+  for (const int device : fullest_first) {
+    memories.reserve(device, at(devices, device));
+    if (at(devices, device).fits) continue;
+    MemoryFit fit = memory_fit({at(devices, device)});
+    fit.device = device;
+    return fit;
+  }
+  return memory_fit(devices);
 }
 
 MemoryFit memory_fit(const std::vector<DeviceMemory>& devices) {

@@ -10,6 +10,7 @@
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/step_costs.hpp"
@@ -185,8 +186,10 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
 void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
   try {
     NoProgress nobody;
-    const Simulated run = simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
-    const Report& report = run.result.report;
+    Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
+    const MemoryLimits limits = std::exchange(job.memory, {});  // judged below, no further than it takes
+    const Result result = simulate(job, nobody);
+    const Report& report = result.report;
     if (report.deadlock) {
       one.kind = Evaluation::Kind::kDeadlock;
       return;
@@ -202,11 +205,13 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
                std::nullopt};
     for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
     one.kind = Evaluation::Kind::kFits;
-    if (!report.memory_fit) return;
-    one.run.spare = report.memory_fit->spare;
-    if (report.memory_fit->spare >= 0) return;
+    if (limits.capacities.empty()) return;
+    const Bytes spare =
+        quick_memory_fit(result.timeline, job.schedule, job.costs, limits.capacities, limits.allocator).spare;
+    one.run.spare = spare;
+    if (spare >= 0) return;
     one.kind = Evaluation::Kind::kOutOfMemory;
-    one.missing = -report.memory_fit->spare;
+    one.missing = -spare;
   } catch (const InputError& error) {
     refuse(one, error);
   }

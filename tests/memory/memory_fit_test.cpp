@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/toy.hpp"
 
@@ -115,6 +116,35 @@ TEST_CASE("random runs: exact levels are the report's peaks, and an allocator ta
     }
   }
   CHECK(compared > 300);
+}
+
+TEST_CASE("the quick verdict is the whole one where a run fits, and of a device that does not where it does not") {
+  int fitting = 0;
+  int failing = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    const Features features{dice.once_in(2), dice.once_in(2), false, dice.once_in(2), dice.once_in(2), false};
+    const Schedule schedule = random_schedule_with(features, dice);
+    StageCosts costs = random_costs(schedule.stages, dice);
+    add_feature_costs(costs, dice);
+    const EngineRun run = run_engine(schedule, costs, random_link(dice));
+    if (run.deadlock) continue;
+    const auto free = device_memories(run.timeline, schedule, costs, {0}, AllocatorKind::kCaching);
+    const Bytes capacity = 2 * kMebibyte + free[to_index(dice.from(0, run.timeline.devices - 1))].reserved;
+    const auto all = device_memories(run.timeline, schedule, costs, {capacity}, AllocatorKind::kCaching);
+    const MemoryFit whole = memory_fit(all);
+    const MemoryFit quick = quick_memory_fit(run.timeline, schedule, costs, {capacity}, AllocatorKind::kCaching);
+    REQUIRE_EQ(quick.spare >= 0, whole.spare >= 0);
+    const DeviceMemory& device = all[to_index(quick.device)];
+    CHECK(quick.spare == device.spare());
+    CHECK(quick.at == device.at);
+    CHECK(device.fits == (whole.spare >= 0));
+    if (device.fits) CHECK(quick.device == whole.device);
+    ++(device.fits ? fitting : failing);
+  }
+  CHECK(fitting > 50);
+  CHECK(failing > 20);
 }
 
 }  // namespace

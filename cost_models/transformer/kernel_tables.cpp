@@ -92,8 +92,11 @@ double ProductTable::seconds(const ProductShape& shape, const MeasuredPeak& peak
   }
   const double on_grid = std::exp(log_time) * 1e-6;
   const ProductShape edge{std::exp(log_m), std::exp(log_n), std::exp(log_k)};
-  const bool inside = log_m == std::log(shape.m) && log_n == std::log(shape.n) && log_k == std::log(shape.k);
-  return inside ? on_grid : on_grid * fit_seconds(fit, shape, peak) / fit_seconds(fit, edge, peak);
+  // Narrower or shallower than the grid: the least kernel, which its floor makes up. Larger, or of fewer rows: the fit.
+  const ProductShape wanted{shape.m, std::max(shape.n, edge.n), std::max(shape.k, edge.k)};
+  const bool inside = log_m == std::log(shape.m) && wanted.n == edge.n && wanted.k == edge.k;
+  const double seconds = inside ? on_grid : on_grid * fit_seconds(fit, wanted, peak) / fit_seconds(fit, edge, peak);
+  return std::max(seconds, 2 * shape.m * shape.n * shape.k / peak.flops);  // where the largest nodes are empty upstream
 }
 
 double AttentionTable::share(const AttentionKind& kind, double length, double heads_together) const {

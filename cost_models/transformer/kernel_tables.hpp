@@ -53,6 +53,7 @@ struct ProductTable {
   ProductFit fit;
   TableError error;      // of the grid
   double sustained = 1;  // share of the peak that a long run's power allows
+  double eager = 1;      // time of eager kernels in a framework over the grid's, by another source
 
   [[nodiscard]] bool empty() const { return log_us.empty(); }
   // Seconds of one product; outside the grid, its edge times the fit's ratio. Grows with each of m, n, k.

@@ -60,6 +60,7 @@ std::string product_amount(const KernelTables& tables, const TrainingSetup& setu
   if (table.empty()) return text + ": none measured, formulas";
   text += ", a table's rows left out " + percent(table.error.median) + " off in the median, beyond it a fit " +
           percent(table.fit.error.median);
+  if (table.eager > 1) text += "; eager kernels " + percent(table.eager - 1) + " more, by another source";
   if (table.sustained < 1) text += "; long runs at most " + percent(table.sustained) + " of the peak";
   return text;
 }

@@ -77,7 +77,7 @@ class KernelsReader {
     if (word == "source") return take_source(fields, line);
     if (word == "rows" || word == "lengths" || word == "heads" || word == "tokens") return take_axis(fields);
     if (word == "product") return take_product(fields);
-    if (word == "product_error" || word == "fit" || word == "sustained" || word == "grouped")
+    if (word == "product_error" || word == "fit" || word == "sustained" || word == "eager" || word == "grouped")
       return take_of_kind(fields);
     if (word == "attention" || word == "attention_fill") return take_attention(fields);
     if (word == "memory") return take_memory(fields);
@@ -175,6 +175,10 @@ class KernelsReader {
     } else if (fields[0] == "sustained") {
       const std::vector<double> one = numbers(fields, 2, 1e-3, 1, 1);
       if (!one.empty()) table.sustained = one[0];
+    } else if (fields[0] == "eager") {
+      const std::vector<double> two = numbers(fields, 2, 1, 1e9, 2);
+      if (!two.empty() && two[0] <= 10) table.eager = two[0];
+      if (!two.empty() && two[0] > 10) complain("P004", "eager kernels take more than ten times as long", "mend it");
     } else if (fields[0] == "fit") {
       const std::vector<double> six = numbers(fields, 2, 0, 1e6, 6);
       if (six.empty()) return;

@@ -22,7 +22,7 @@ AxisPlace place_on(const std::vector<double>& axis, double value) {
 }
 
 // `values` by axis.
-double between(const std::vector<double>& axis, const double* values, double at) {
+double between_nodes(const std::vector<double>& axis, const double* values, double at) {
   if (axis.size() < 2) return values[0];
   const AxisPlace place = place_on(axis, at);
   return values[place.low] + place.part * (values[place.low + 1] - values[place.low]);
@@ -67,10 +67,10 @@ double share_of_size(const AttentionTable& table, AttentionKind kind, double len
   if (below == nullptr) below = above;
   if (above == nullptr) above = below;
   if (below == nullptr) return 0;
-  const double first = between(table.lengths, below->data(), length);
+  const double first = between_nodes(table.lengths, below->data(), length);
   if (below == above || low == high) return first;
   const double part = (std::log(size) - std::log(low)) / (std::log(high) - std::log(low));
-  return first + part * (between(table.lengths, above->data(), length) - first);
+  return first + part * (between_nodes(table.lengths, above->data(), length) - first);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ double AttentionTable::share(const AttentionKind& kind, double length, double he
     const auto latent = std::find_if(shares.begin(), shares.end(), [&kind](const auto& one) {
       return one.first.key != one.first.value && one.first.backward == kind.backward && one.first.causal == kind.causal;
     });
-    if (latent != shares.end()) best = between(lengths, latent->second.data(), at);
+    if (latent != shares.end()) best = between_nodes(lengths, latent->second.data(), at);
   }
   if (best == 0) {
     AttentionKind padded = kind;
@@ -117,7 +117,7 @@ double AttentionTable::share(const AttentionKind& kind, double length, double he
   if (fill.empty()) return best;
   const AxisPlace place = place_on(lengths, at);
   const double together = std::log(std::max(1.0, heads_together));
-  const auto filled = [&](std::size_t row) { return between(heads, fill.data() + row * heads.size(), together); };
+  const auto filled = [&](std::size_t row) { return between_nodes(heads, fill.data() + row * heads.size(), together); };
   const double first = filled(place.low);
   return best * (first + place.part * (filled(place.low + 1) - first));
 }
@@ -125,7 +125,7 @@ double AttentionTable::share(const AttentionKind& kind, double length, double he
 double KernelTables::grouped_factor(ProductKind kind, double tokens_per_expert) const {
   const std::vector<double>& factors = grouped[static_cast<std::size_t>(kind)];
   if (factors.empty()) return 1;
-  return between(tokens, factors.data(), std::log(std::max(1.0, tokens_per_expert)));
+  return between_nodes(tokens, factors.data(), std::log(std::max(1.0, tokens_per_expert)));
 }
 
 }  // namespace debubble

@@ -22,11 +22,11 @@ constexpr JsonDialect kKernelsDialect{
     .description = "traces/kernels/README.md",
 };
 
-using Fields = std::vector<std::string_view>;
+using KernelFields = std::vector<std::string_view>;
 
 // "" has none.
-Fields fields_of(std::string_view line) {
-  Fields fields;
+KernelFields kernel_fields(std::string_view line) {
+  KernelFields fields;
   while (!line.empty()) {
     const std::size_t end = std::min(line.find(','), line.size());
     fields.push_back(line.substr(0, end));
@@ -66,7 +66,7 @@ class KernelsReader {
   void take(std::string_view line) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty() || line.front() == '#') return;
-    const Fields fields = fields_of(line);
+    const KernelFields fields = kernel_fields(line);
     const std::string_view word = fields[0];
     if (!named_ && word != "format") {
       complain("P010", "this is no table of kernels", "its first line that is no comment is format,debubble.kernels/1");
@@ -86,7 +86,7 @@ class KernelsReader {
              "product, attention, ...: traces/kernels/README.md has all words");
   }
 
-  void take_format(const Fields& fields) {
+  void take_format(const KernelFields& fields) {
     named_ = true;
     if (fields.size() == 2 && fields[1] == "debubble.kernels/1") return;
     complain("P010", "this format is not debubble.kernels/1", "write format,debubble.kernels/1");
@@ -98,7 +98,7 @@ class KernelsReader {
     (word == "hardware" ? tables_.hardware : tables_.device) = std::string(rest.substr(1));
   }
 
-  void take_source(const Fields& fields, std::string_view line) {
+  void take_source(const KernelFields& fields, std::string_view line) {
     const auto rest = [&] { return std::string(line.substr(std::min(line.size(), 8 + fields[1].size()))); };
     if (fields.size() > 2 && fields[1] == "product") {
       tables_.product_source = rest();
@@ -113,7 +113,8 @@ class KernelsReader {
   }
 
   // The numbers from field `first` on, each in [least, most]; empty, with a problem, where one is not.
-  std::vector<double> numbers(const Fields& fields, std::size_t first, double least, double most, std::size_t count) {
+  std::vector<double> numbers(const KernelFields& fields, std::size_t first, double least, double most,
+                              std::size_t count) {
     std::vector<double> values;
     for (std::size_t k = first; k < fields.size(); ++k) {
       double value = 0;
@@ -133,7 +134,7 @@ class KernelsReader {
     return {};
   }
 
-  void take_axis(const Fields& fields) {
+  void take_axis(const KernelFields& fields) {
     std::vector<double> values = numbers(fields, 1, 1, 1e9, 0);
     if (values.empty()) return;
     if (std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) != values.end()) {
@@ -153,7 +154,7 @@ class KernelsReader {
     return std::nullopt;
   }
 
-  void take_product(const Fields& fields) {
+  void take_product(const KernelFields& fields) {
     const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
     if (!kind) return;
     if (rows_.empty()) return complain("P012", "there are no rows yet", "write a line rows,256,512,... before");
@@ -166,7 +167,7 @@ class KernelsReader {
     }
   }
 
-  void take_of_kind(const Fields& fields) {
+  void take_of_kind(const KernelFields& fields) {
     const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
     if (!kind) return;
     ProductTable& table = tables_.products.at(*kind);
@@ -190,7 +191,7 @@ class KernelsReader {
     }
   }
 
-  void take_attention(const Fields& fields) {
+  void take_attention(const KernelFields& fields) {
     AttentionTable& table = tables_.attention;
     if (fields[0] == "attention_fill") {
       const std::vector<double> line = numbers(fields, 1, 1e-4, 1e9, table.heads.size() + 1);
@@ -218,7 +219,7 @@ class KernelsReader {
     table.shares[kind] = std::move(shares);
   }
 
-  void take_memory(const Fields& fields) {
+  void take_memory(const KernelFields& fields) {
     const std::vector<double> one = numbers(fields, 2, 1e-3, 1, 1);
     if (one.empty()) return;
     if (fields[1] == "fwd") tables_.memory_forward = one[0];

@@ -47,7 +47,7 @@ std::string table_text(const char* name) {
 
 }  // namespace
 
-TEST_CASE("kernels: measured ones are taken, and said to be; off takes the formulas") {
+TEST_CASE("kernels: measured ones are taken, and said to be, and off takes the formulas") {
   const Folder folder;
   const Report run = run_report(folder, {"--hardware", "h100"});
   const std::string told = fact(run, "kernel efficiency");

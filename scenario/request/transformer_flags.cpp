@@ -296,7 +296,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
       {.name = "--kernels",
        .group = kGroup,
        .type = "FILE|off",
-       .help = "measured kernel times, or formulas",
+       .help = "measured kernel times",
        .default_text = "hardware's",
        .target = &flags.kernels,
        .needs = model},

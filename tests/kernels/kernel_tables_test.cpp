@@ -86,7 +86,9 @@ TEST_CASE("kernel tables: rows left out are met within 5 % in 16 bits and 8 % in
     all[row.kind].push_back(error);
   }
   CHECK(errors.size() == 19);
-  for (const auto& [which, list] : errors) {
+  for (const auto& entry : errors) {
+    const auto& which = entry.first;
+    const std::vector<double>& list = entry.second;
     CAPTURE(which.first);
     CAPTURE(kProductKinds.at(static_cast<std::size_t>(which.second)));
     CHECK(list.size() > 50);
@@ -127,7 +129,9 @@ TEST_CASE("kernel tables: shares of large products are those of the public table
   // Medians of kernels.md's kind: m 2048 to 16384, n and k 4096 to 16384, trtllm (A100: sglang), within 3 points.
   const std::map<std::string, double> known{{"a100", .80}, {"h100", .80},  {"h200", .80},
                                             {"b200", .67}, {"gb200", .63}, {"b300", .67}};
-  for (const auto& [gpu, share] : known) {
+  for (const auto& entry : known) {
+    const std::string& gpu = entry.first;
+    const double share = entry.second;
     CAPTURE(gpu);
     const MeasuredPeak peak = peak_of(gpu, ProductKind::kHalf);
     std::vector<double> shares;

@@ -1,8 +1,10 @@
 #include "scenario/request/kernel_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>

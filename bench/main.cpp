@@ -107,6 +107,7 @@ bool print_sweep_promises(const Collector& results) {
   constexpr double kCoreSeconds = 2 * 60;
   bool kept = promise("sweep command, p=8 m=32, CPU time per row", results.seconds("command_sweep/") * 1e3,
                       kCoreSeconds / kRowsPerMinute * 1e3, " ms");
+  kept &= promise("set-up of a modelled job, CPU time", results.seconds("modelled_setup/") * 1e3, 1, " ms");
   kept &= promise("row of a modelled job / its bare simulation",
                   ratio(results.seconds("sweep_row_modelled/"), results.seconds("sweep_bare_modelled/")), 3, "");
   return promise("sweep, CPU and waiting of 2 threads over 1",

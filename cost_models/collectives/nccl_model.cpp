@@ -79,15 +79,18 @@ const char* to_string(LinkGeneration generation) {
 }
 
 std::optional<LinkGeneration> link_generation(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, LinkGeneration>, 9> kNames{{{"v100", LinkGeneration::kVolta},
-                                                                               {"a100", LinkGeneration::kAmpere},
-                                                                               {"a800", LinkGeneration::kAmpere},
-                                                                               {"h100", LinkGeneration::kHopper},
-                                                                               {"h200", LinkGeneration::kHopper},
-                                                                               {"h800", LinkGeneration::kHopper},
-                                                                               {"b200", LinkGeneration::kBlackwell},
-                                                                               {"b100", LinkGeneration::kBlackwell},
-                                                                               {"pcie", LinkGeneration::kPcie}}};
+  constexpr std::array<std::pair<std::string_view, LinkGeneration>, 12> kNames{{{"v100", LinkGeneration::kVolta},
+                                                                                {"a100", LinkGeneration::kAmpere},
+                                                                                {"a800", LinkGeneration::kAmpere},
+                                                                                {"h100", LinkGeneration::kHopper},
+                                                                                {"h200", LinkGeneration::kHopper},
+                                                                                {"h800", LinkGeneration::kHopper},
+                                                                                {"b200", LinkGeneration::kBlackwell},
+                                                                                {"b100", LinkGeneration::kBlackwell},
+                                                                                {"b300", LinkGeneration::kBlackwell},
+                                                                                {"h20", LinkGeneration::kHopper},
+                                                                                {"l40s", LinkGeneration::kPcie},
+                                                                                {"pcie", LinkGeneration::kPcie}}};
   for (const auto& [part, generation] : kNames) {
     if (name.find(part) != std::string_view::npos) return generation;
   }

@@ -132,6 +132,8 @@ void add_flash(const TrainingSetup& setup, const AttentionHeads& head, OpList& l
   op.m = mine.queries;
   op.n = setup.sequence;
   op.k = head.key;
+  op.value = head.value;
+  op.causal = setup.causal;
   const double pairs = static_cast<double>(op.batch * op.m) * static_cast<double>(op.n) * (setup.causal ? 0.5 : 1.0);
   const auto key = static_cast<double>(head.key);
   const auto value = static_cast<double>(head.value);

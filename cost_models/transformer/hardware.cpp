@@ -1,6 +1,7 @@
 #include "cost_models/transformer/hardware.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace debubble {
 namespace {
@@ -9,71 +10,156 @@ constexpr double kTera = 1e12;
 constexpr std::int64_t kGiga = 1'000'000'000;
 constexpr Bytes kGiB = Bytes{1} << 30;
 
+Hardware& add_preset(std::vector<Hardware>& list, const char* name, const char* source) {
+  list.emplace_back();
+  list.back().name = name;
+  list.back().source = source;
+  return list.back();
+}
+
+void rates(Hardware& gpu, double fp32, double half, double fp8, int multiprocessors) {
+  gpu.fp32_flops = fp32 * kTera;
+  gpu.half_flops = half * kTera;
+  gpu.fp8_flops = fp8 * kTera;
+  gpu.multiprocessors = multiprocessors;
+}
+
 // The makers' gigabytes of device memory are GiB: a card of "80 GB" reports 81,920 MiB.
+void memory(Hardware& gpu, Bytes gib, std::int64_t gigabytes_per_second, std::int64_t host) {
+  gpu.memory = gib * kGiB;
+  gpu.memory_bandwidth = gigabytes_per_second * kGiga;
+  gpu.host_bandwidth = host * kGiga;
+}
+
+// What NCCL's tuner assumes of a link (20, 20, 20.6 and 40.1 GB/s) times the links; latency of its ring's steps.
+void link(Hardware& gpu, std::int64_t megabytes_per_second) {
+  gpu.link_bandwidth = megabytes_per_second * (kGiga / 1000);
+  gpu.link_latency = 3400;
+}
+
+void tile(Hardware& gpu, int rows, int columns) {
+  gpu.tile_rows = rows;
+  gpu.tile_columns = columns;
+}
+
+// The A100 and H100 with fewer links (8 of 12 and of 18), and Hopper with fewer units.
+void add_exports(std::vector<Hardware>& list) {
+  Hardware& a800 =
+      add_preset(list, "a800", "NVIDIA A800 datasheet (SXM4, 80 GB): an A100 with NVLink of 400 GB/s, 2022");
+  rates(a800, 19.5, 312, 0, 108);
+  memory(a800, 80, 2039, 24);
+  link(a800, 160000);
+  tile(a800, 256, 128);
+  Hardware& h800 =
+      add_preset(list, "h800",
+                 "NVIDIA H800 datasheet (SXM5): an H100 with NVLink of 400 GB/s, 2023; the DeepSeek-V3 report, "
+                 "section 3.1, states 160 GB/s one way");
+  rates(h800, 67, 989.4, 1978.9, 132);
+  memory(h800, 80, 3350, 50);
+  link(h800, 164800);
+  tile(h800, 128, 256);
+  Hardware& h20 = add_preset(list, "h20", "NVIDIA H20 product brief (SXM5, 96 GB), dense rates, 2023");
+  rates(h20, 44, 148, 296, 78);
+  memory(h20, 96, 4000, 50);
+  link(h20, 370800);
+  tile(h20, 128, 256);
+}
+
+void add_ultra(std::vector<Hardware>& list) {
+  Hardware& b300 =
+      add_preset(list, "b300",
+                 "NVIDIA DGX B300 datasheet, an eighth of it, dense rates, 2025; memory as in aiconfigurator's "
+                 "b300_sxm.yaml");
+  rates(b300, 75, 2250, 4500, 148);
+  memory(b300, 268, 8000, 50);
+  link(b300, 721800);
+  tile(b300, 128, 256);
+  Hardware& gb300 = add_preset(list, "gb300",
+                               "NVIDIA GB300 NVL72 datasheet, one of its 72 GPUs, dense rates, 2025; memory as in "
+                               "aiconfigurator's gb300.yaml");
+  rates(gb300, 80, 2500, 5000, 148);
+  memory(gb300, 277, 8000, 450);
+  link(gb300, 721800);
+  tile(gb300, 128, 256);
+}
+
+// Without NVLink: its neighbours are a PCIe bus of generation 4 away.
+void add_cards(std::vector<Hardware>& list) {
+  Hardware& l40s =
+      add_preset(list, "l40s", "NVIDIA L40S datasheet (PCIe, 48 GB), dense rates, and the Ada whitepaper, 2023");
+  rates(l40s, 91.6, 362, 733, 142);
+  memory(l40s, 48, 864, 24);
+  link(l40s, 24000);
+}
+
+// Whose tables hold: an export version has the processor of the original.
+void name_kernels(std::vector<Hardware>& list) {
+  struct Owner {
+    const char* hardware;
+    const char* kernels;
+  };
+  constexpr std::array<Owner, 10> kOwners{{{"a100-40", "a100"},
+                                           {"a100-80", "a100"},
+                                           {"a800", "a100"},
+                                           {"h100", "h100"},
+                                           {"h800", "h100"},
+                                           {"h200", "h200"},
+                                           {"b200", "b200"},
+                                           {"b300", "b300"},
+                                           {"gb200", "gb200"},
+                                           {"gb300", "gb300"}}};
+  for (Hardware& gpu : list) {
+    for (const Owner& owner : kOwners) {
+      if (gpu.name == owner.hardware) gpu.kernels = owner.kernels;
+    }
+    gpu.mxfp8 = gpu.name.find("b200") != std::string::npos || gpu.name.find("b300") != std::string::npos;
+  }
+}
+
 // NOLINTNEXTLINE(readability-function-size): a table
 std::vector<Hardware> make_hardware_presets() {
   std::vector<Hardware> list;
-  const auto add = [&list](const char* name, const char* source) -> Hardware& {
-    list.emplace_back();
-    list.back().name = name;
-    list.back().source = source;
-    return list.back();
-  };
-  const auto rates = [](Hardware& gpu, double fp32, double half, double fp8, int multiprocessors) {
-    gpu.fp32_flops = fp32 * kTera;
-    gpu.half_flops = half * kTera;
-    gpu.fp8_flops = fp8 * kTera;
-    gpu.multiprocessors = multiprocessors;
-  };
-  const auto memory = [](Hardware& gpu, Bytes gib, std::int64_t gigabytes_per_second, std::int64_t host) {
-    gpu.memory = gib * kGiB;
-    gpu.memory_bandwidth = gigabytes_per_second * kGiga;
-    gpu.host_bandwidth = host * kGiga;
-  };
-  // What NCCL's tuner assumes of a link (20, 20, 20.6 and 40.1 GB/s) times the links; latency of its ring's steps.
-  const auto link = [](Hardware& gpu, std::int64_t megabytes_per_second) {
-    gpu.link_bandwidth = megabytes_per_second * (kGiga / 1000);
-    gpu.link_latency = 3400;
-  };
-  const auto tile = [](Hardware& gpu, int rows, int columns) {
-    gpu.tile_rows = rows;
-    gpu.tile_columns = columns;
-  };
-
-  Hardware& v100 = add("v100", "NVIDIA V100 datasheet (SXM2, 32 GB), and the Volta whitepaper, 2017");
+  Hardware& v100 = add_preset(list, "v100", "NVIDIA V100 datasheet (SXM2, 32 GB), and the Volta whitepaper, 2017");
   rates(v100, 15.7, 125, 0, 80);
   memory(v100, 32, 900, 12);
   link(v100, 120000);
-  Hardware& a100_40 = add("a100-40", "NVIDIA A100 datasheet (SXM4, 40 GB), and the Ampere whitepaper, 2020");
+  Hardware& a100_40 =
+      add_preset(list, "a100-40", "NVIDIA A100 datasheet (SXM4, 40 GB), and the Ampere whitepaper, 2020");
   rates(a100_40, 19.5, 312, 0, 108);
   memory(a100_40, 40, 1555, 24);
   link(a100_40, 240000);
   tile(a100_40, 256, 128);
-  Hardware& a100_80 = add("a100-80", "NVIDIA A100 datasheet (SXM4, 80 GB), and the Ampere whitepaper, 2020");
+  Hardware& a100_80 =
+      add_preset(list, "a100-80", "NVIDIA A100 datasheet (SXM4, 80 GB), and the Ampere whitepaper, 2020");
   rates(a100_80, 19.5, 312, 0, 108);
   memory(a100_80, 80, 2039, 24);
   link(a100_80, 240000);
   tile(a100_80, 256, 128);
-  Hardware& h100 = add("h100", "NVIDIA H100 datasheet (SXM5), dense rates, and the Hopper whitepaper, 2022");
+  Hardware& h100 =
+      add_preset(list, "h100", "NVIDIA H100 datasheet (SXM5), dense rates, and the Hopper whitepaper, 2022");
   rates(h100, 67, 989.4, 1978.9, 132);
   memory(h100, 80, 3350, 50);
   link(h100, 370800);
   tile(h100, 128, 256);
-  Hardware& h200 = add("h200", "NVIDIA H200 datasheet (SXM), dense rates, 2023");
+  Hardware& h200 = add_preset(list, "h200", "NVIDIA H200 datasheet (SXM), dense rates, 2023");
   rates(h200, 67, 989.4, 1978.9, 132);
   memory(h200, 141, 4800, 50);
   link(h200, 370800);
   tile(h200, 128, 256);
-  Hardware& b200 = add("b200", "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024");
+  Hardware& b200 = add_preset(list, "b200", "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024");
   rates(b200, 75, 2250, 4500, 148);
   memory(b200, 180, 8000, 50);
   link(b200, 721800);
   tile(b200, 128, 256);
-  Hardware& gb200 = add("gb200", "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024");
+  Hardware& gb200 = add_preset(list, "gb200", "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024");
   rates(gb200, 80, 2500, 5000, 148);
   memory(gb200, 186, 8000, 450);
   link(gb200, 721800);
   tile(gb200, 128, 256);
+  add_exports(list);
+  add_ultra(list);
+  add_cards(list);
+  name_kernels(list);
   return list;
 }
 
@@ -100,8 +186,11 @@ const Hardware* hardware_of_device(std::string_view device) {
   for (const Hardware& hardware : hardware_presets()) {
     const std::size_t dash = hardware.name.find('-');
     if (lower.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
-    const bool memory = dash != std::string::npos && lower.find(hardware.name.substr(dash + 1) + "gb") < lower.size();
-    if (found == nullptr || memory) found = &hardware;
+    const bool memory_fits =
+        dash != std::string::npos && lower.find(hardware.name.substr(dash + 1) + "gb") < lower.size();
+    // "NVIDIA GB200" names a b200, too; the longer name says more.
+    const bool longer = found != nullptr && dash == std::string::npos && hardware.name.size() > found->name.size();
+    if (found == nullptr || memory_fits || longer) found = &hardware;
   }
   return found;
 }

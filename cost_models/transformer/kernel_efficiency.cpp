@@ -33,6 +33,9 @@ const std::vector<KnownShares>& known_shares() {
   static const std::vector<KnownShares> list{
       {"a100", "fitted to SimuMax's measured A100 matmuls and attention", shares(0.80, 1.0, 145, 0.60, 0.75)},
       {"b200", "fitted to SimuMax's measured B200 matmuls and attention", shares(0.66, 0.483, 387, 0.35, 0.666)},
+      {"a800", "the A100's shares, whose processor it has", shares(0.80, 1.0, 145, 0.60, 0.75)},
+      {"b300", "the B200's shares", shares(0.66, 0.483, 387, 0.35, 0.666)},
+      {"gb300", "the B200's shares", shares(0.66, 0.483, 387, 0.35, 0.666)},
       {"gb200", "the B200's shares", shares(0.66, 0.483, 387, 0.35, 0.666)},
   };
   return list;

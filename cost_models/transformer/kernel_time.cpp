@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cost_models/transformer/measured_shapes.hpp"
+#include "cost_models/transformer/tabled_time.hpp"
 
 namespace debubble {
 namespace {
@@ -26,6 +27,8 @@ double tiled(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t ti
 // kernel_efficiency.cpp.
 constexpr std::array<double, 4> kTileShares{1.0, 0.87, 0.70, 0.55};
 
+}  // namespace
+
 double format_flops(const Hardware& hardware, NumberFormat format) {
   switch (format) {
     case NumberFormat::kFp32:
@@ -38,6 +41,8 @@ double format_flops(const Hardware& hardware, NumberFormat format) {
   }
   return hardware.half_flops;
 }
+
+namespace {
 
 double matrix_share(const LayerOp& op, const KernelModel& model) {
   const Efficiency& efficiency = model.efficiency;
@@ -59,28 +64,41 @@ double attention_share(const LayerOp& op, const KernelModel& model) {
 
 double seconds_for(double work, double rate) { return work > 0 && rate > 0 ? work / rate : 0; }
 
-double compute_seconds(const LayerOp& op, const KernelModel& model) {
-  const Hardware& hardware = model.hardware;
-  const double peak = format_flops(hardware, op.format);
+// What a product or an attention takes by the formulas.
+double formula_seconds(const LayerOp& op, const KernelModel& model) {
+  const double share = op.kind == LayerOp::Kind::kMatmul ? matrix_share(op, model) : attention_share(op, model);
   const double memory = seconds_for(static_cast<double>(op.bytes),
-                                    static_cast<double>(hardware.memory_bandwidth) * model.efficiency.memory);
-  switch (op.kind) {
-    case LayerOp::Kind::kMatmul:
-    case LayerOp::Kind::kAttention: {
-      const auto modelled = [&model](const LayerOp& other) {
-        return other.kind == LayerOp::Kind::kMatmul ? matrix_share(other, model) : attention_share(other, model);
-      };
-      // A measurement has all of it in: memory, launch, waves.
-      const std::optional<double> measured = measured_share(op, model.measured, modelled);
-      if (measured) return seconds_for(op.flops, peak * *measured);
-      return std::max(memory, seconds_for(op.flops, peak * modelled(op)));
-    }
-    case LayerOp::Kind::kElementwise:
-      return memory;
-    case LayerOp::Kind::kCollective:
-      break;
+                                    static_cast<double>(model.hardware.memory_bandwidth) * model.efficiency.memory);
+  return std::max(memory, seconds_for(op.flops, format_flops(model.hardware, op.format) * share));
+}
+
+KernelSeconds compute_seconds(const LayerOp& op, const KernelModel& model) {
+  if (op.kind == LayerOp::Kind::kCollective) throw std::logic_error("kernel_time of a collective: " + op.name);
+  if (op.kind == LayerOp::Kind::kElementwise) {
+    if (model.tables != nullptr) return pass_seconds(op, model);
+    return {seconds_for(static_cast<double>(op.bytes),
+                        static_cast<double>(model.hardware.memory_bandwidth) * model.efficiency.memory),
+            false};
   }
-  throw std::logic_error("kernel_time of a collective: " + op.name);
+  const double peak = format_flops(model.hardware, op.format);
+  const auto unmeasured = [&model](const LayerOp& other) {
+    const std::optional<double> tabled = tabled_seconds(other, model);
+    return tabled ? KernelSeconds{*tabled, true} : KernelSeconds{formula_seconds(other, model), false};
+  };
+  if (!model.measured.empty()) {
+    const auto modelled = [&](const LayerOp& other) {
+      // The formula's share without its bytes, where there is no table: a shape nearby has them in.
+      if (model.tables == nullptr) {
+        return other.kind == LayerOp::Kind::kMatmul ? matrix_share(other, model) : attention_share(other, model);
+      }
+      const double seconds = unmeasured(other).seconds;
+      return seconds > 0 ? other.flops / (seconds * peak) : 1;
+    };
+    // A measurement has all of it in: memory, launch, waves.
+    const std::optional<double> measured = measured_share(op, model.measured, modelled);
+    if (measured) return {seconds_for(op.flops, peak * *measured), false};
+  }
+  return unmeasured(op);
 }
 
 }  // namespace
@@ -102,8 +120,9 @@ double best_wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, 
 }
 
 Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model) {
-  const double seconds = compute_seconds(op, model) / model.efficiency.compute_scale;
-  return std::llround(seconds * 1e9) + op.kernels * model.efficiency.per_kernel;
+  const KernelSeconds time = compute_seconds(op, model);
+  const Nanoseconds launches = time.launch_included ? 0 : op.kernels * model.efficiency.per_kernel;
+  return std::llround(time.seconds / model.efficiency.compute_scale * 1e9) + launches;
 }
 
 }  // namespace debubble

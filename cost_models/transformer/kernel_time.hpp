@@ -1,13 +1,19 @@
-// How long one kernel takes: roofline, tiles and waves, measured efficiency where there is a table.
+// How long one kernel takes: by measured tables of the hardware, else roofline, tiles and waves.
 //
-// A matmul reaches of the peak: matrix x waves x k / (k + half_k), at most `sustained`; it lasts at
-// least as long as its bytes take. Everything is modelled but where MeasuredShape gives the share.
+// With KernelTables, a product takes its table's time, at least what its bytes take and what a long run's power allows;
+// attention its share of the peak by length, head size, mask and pass; everything else its bytes at the bandwidth that
+// passes over memory reached. Weight gradients and input gradients are looked up as the products that they are (rows,
+// columns, inner size permuted): no table has them apart, so that a layout that is slower backward is not seen.
+// Without tables a matmul reaches of the peak: matrix x waves x k / (k + half_k), at most `sustained`; it lasts at
+// least as long as its bytes take. A MeasuredShape (--efficiency) goes before either.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
+#include "cost_models/transformer/kernel_tables.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 
 namespace debubble {
@@ -23,7 +29,8 @@ struct MeasuredShape {
 struct KernelModel {
   Hardware hardware;
   Efficiency efficiency;
-  std::vector<MeasuredShape> measured;  // of this shape or near it: measured_shapes.hpp
+  std::vector<MeasuredShape> measured;         // of this shape or near it: measured_shapes.hpp
+  std::shared_ptr<const KernelTables> tables;  // null: none of this hardware
 };
 
 // What kernels reach on that hardware, from the sources named in kernel_efficiency.cpp; hardware that none of them

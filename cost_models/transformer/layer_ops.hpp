@@ -27,6 +27,11 @@ struct LayerOp {
   std::string name;                             // "qkv", "attention", "mlp up", "all-reduce of the MLP's output"
   bool recompute = false;                       // runs the forward again
   std::int64_t batch = 1, m = 0, n = 0, k = 0;  // kMatmul; kAttention: the scores, queries x keys x head size
+  std::int64_t value = 0;                       // kAttention: size of a head's value; 0: as the key's
+  bool causal = false;                          // kAttention
+  bool experts = false;                         // kMatmul: one of the batch for each expert
+  Fp8Recipe recipe = Fp8Recipe::kDelayed;       // kMatmul in 8 bits, and kElementwise that makes its factors:
+  bool quantises = false;                       // a table of products with quantisation has this one in it
   double flops = 0;                             // multiply and add count as two
   Bytes bytes = 0;                              // read and written, of the device's memory
   NumberFormat format = NumberFormat::kBf16;

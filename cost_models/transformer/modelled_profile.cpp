@@ -31,10 +31,11 @@ class Clock {
   std::map<std::tuple<Dimension, CollectiveKind, Bytes, double>, OpTime> planned_;
 };
 
-// A time, and how much of it is collectives that nothing hides.
+// A time, how much of it is collectives that nothing hides, and how much waiting for the host.
 struct PhaseTime {
   Nanoseconds total = 0;
   Nanoseconds collective = 0;
+  Nanoseconds launches = 0;
 };
 
 // A collective that overlaps a kernel: both end when the longer one does; the kernel is slowed as long as the
@@ -47,10 +48,13 @@ Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down)
 
 // Sums the ops that `wanted` takes.
 template <typename Wanted>
-PhaseTime phase_sum(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times, const Wanted& wanted) {
+PhaseTime phase_sum(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times, Nanoseconds host_launch,
+                    const Wanted& wanted) {
   PhaseTime sum;
+  Nanoseconds host = 0;
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (!wanted(ops[k])) continue;
+    host += ops[k].kernels * host_launch;
     const bool collective = ops[k].kind == LayerOp::Kind::kCollective;
     Nanoseconds exposed = collective ? times[k].alone : 0;
     const bool hides = collective && ops[k].beside_next && k + 1 < ops.size() && wanted(ops[k + 1]) &&
@@ -59,6 +63,9 @@ PhaseTime phase_sum(const std::vector<LayerOp>& ops, const std::vector<OpTime>& 
     sum.total += collective ? exposed : times[k].alone;
     sum.collective += exposed;
   }
+  // The host runs ahead of the GPU, but no further than a phase: kernels that are shorter than their launches wait.
+  sum.launches = std::max<Nanoseconds>(0, host - sum.total);
+  sum.total += sum.launches;
   return sum;
 }
 
@@ -127,7 +134,7 @@ ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, C
   std::vector<OpTime> times;
   times.reserve(ops.size());
   for (const LayerOp& op : ops) times.push_back(clock.time(op));
-  const auto phase_time = [&](const auto& wanted) { return phase_sum(ops, times, wanted); };
+  const auto phase_time = [&](const auto& wanted) { return phase_sum(ops, times, request.host_launch, wanted); };
 
   ProfileLayer layer;
   layer.kind = kind_name(place);
@@ -141,6 +148,8 @@ ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, C
       statistics(phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kWeightGrad; }).total);
   layer.forward_collective = forward.collective;
   layer.backward_collective = backward.collective;
+  layer.forward_launches = forward.launches;
+  layer.backward_launches = backward.launches;
   for (const LayerOp& op : ops) {
     if (op.phase == ProfilePhase::kForward) layer.forward_flops += op.flops;
   }

@@ -19,6 +19,10 @@
 namespace debubble {
 
 class KnownLayers;  // cost_models/transformer/known_layers.hpp
+// What the host spends on one kernel that it launches itself: the median time inside cudaLaunchKernel on the host of an
+// H100, under Nsight Systems (traces/recordings, nsys_h100_mfu_2gpu_before). What a framework does between two launches
+// is not in it, so that a host may well be slower.
+inline constexpr Nanoseconds kEagerLaunch = 6'000;
 
 struct ModelRequest {
   TrainingSetup setup;
@@ -30,7 +34,8 @@ struct ModelRequest {
   const RankLayout* layout = nullptr;
   KnownDrafts* drafts = nullptr;  // these two on the graph; null: none are kept
   KnownLayers* layers = nullptr;
-  int place = 0;  // the device of the pipeline whose ranks' groups count
+  Nanoseconds host_launch = 0;  // of one kernel; 0: kernels run from CUDA graphs, and the host is never late
+  int place = 0;                // the device of the pipeline whose ranks' groups count
 };
 
 // Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError (F001 to F003)

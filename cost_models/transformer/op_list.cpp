@@ -53,6 +53,8 @@ LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
     op.k = linear.m;
   }
   op.imbalance = linear.imbalance;
+  op.experts = linear.batch > 1;
+  op.recipe = setup_.fp8_recipe;
   op.format = setup_.compute;
   op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n) *
              static_cast<double>(op.k);
@@ -73,13 +75,21 @@ LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, 
   return op;
 }
 
-// 8-bit matmuls need both operands in 8 bits, once as they are and once transposed for the backward.
+// 8-bit matmuls need both operands in 8 bits, once as they are and once transposed for the backward. A scale of the
+// tensor as it is now takes a pass over it before that.
 void OpList::cast(const Linear& linear) {
   if (setup_.compute != NumberFormat::kFp8) return;
-  const Bytes per_number = sizes_.element + 2;
+  const bool look_first = setup_.fp8_recipe == Fp8Recipe::kTensorwise;
+  const Bytes per_number = sizes_.element + 2 + (look_first ? sizes_.element : 0);
   const std::int64_t rows = linear.batch * linear.m;
-  forward(elementwise_op(linear.name + ": cast to fp8", Phase::kForward, rows * linear.k * per_number));
-  backward(elementwise_op(linear.name + ": cast to fp8", Phase::kInputGrad, rows * linear.n * per_number));
+  const auto made = [&](Phase phase, std::int64_t columns) {
+    LayerOp op = elementwise_op(linear.name + ": cast to fp8", phase, rows * columns * per_number, look_first ? 2 : 1);
+    op.quantises = true;
+    op.recipe = setup_.fp8_recipe;
+    return op;
+  };
+  forward(made(Phase::kForward, linear.k));
+  backward(made(Phase::kInputGrad, linear.n));
 }
 
 void OpList::linear(const Linear& linear, TensorSide side) {

@@ -19,6 +19,11 @@ enum class Recompute : std::uint8_t {
   kFull        // every block's forward again from its input, as a part of its B (or I)
 };
 
+// How 8-bit products get their scales (Transformer Engine's recipes): one per tensor, from earlier steps or from a pass
+// over the tensor itself; one per block of 128 (by 128) numbers; one per 32 numbers, in Blackwell's own format.
+enum class Fp8Recipe : std::uint8_t { kDelayed, kTensorwise, kBlockwise, kMxfp8 };
+[[nodiscard]] const char* to_string(Fp8Recipe recipe);  // "delayed", "tensorwise", "blockwise", "mxfp8"
+
 struct TrainingSetup {
   TransformerShape shape;
   Parallelism parallel;
@@ -39,9 +44,10 @@ struct TrainingSetup {
   // Matmuls of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
   // 16-bit gradient and the sum and writes the sum.
   bool fused_accumulation = true;
-  bool fused_loss = false;      // cross entropy in few kernels, without 32-bit copies between them
-  double expert_imbalance = 1;  // tokens of the busiest rank's experts over the mean
-  double capacity_factor = 0;   // every expert works on so many times the mean of its tokens; 0: on what it gets
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;  // with `compute` in 8 bits
+  bool fused_loss = false;                     // cross entropy in few kernels, without 32-bit copies between them
+  double expert_imbalance = 1;                 // tokens of the busiest rank's experts over the mean
+  double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
 };
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).

@@ -49,6 +49,13 @@ struct Message {
            ": tensor, context or expert ranks lie on different machines there, or on slower links, than elsewhere. "
            "Ranks lie on devices in order; --rank-devices lays them out otherwise";
   }
+  std::string operator()(const HostBound& found) const {
+    return fmt::format(
+               "the GPU waits for the host, {:.3g} % of the layers' time: kernels are shorter than their launches",
+               found.share * 100) +
+           " (" + found.layer + ": " + format_duration(found.waits) + " of " + format_duration(found.time) +
+           "). CUDA graphs (--cuda-graphs on) or larger microbatches avoid that";
+  }
   std::string operator()(const LeftOutOfModel& found) const { return found.what; }
   std::string operator()(const ScheduleNote& found) const { return found.note; }
   std::string operator()(const PreconditionTime& found) const {
@@ -116,6 +123,9 @@ struct Arguments {
     Json devices = Json::array();
     for (const int device : found.devices) devices.push_back(device);
     return {{"devices", devices}, {"factor", found.factor == 0 ? Json(nullptr) : Json(found.factor)}};
+  }
+  Json operator()(const HostBound& found) const {
+    return {{"layer", found.layer}, {"waits_ns", found.waits}, {"time_ns", found.time}, {"share", found.share}};
   }
   Json operator()(const LeftOutOfModel& found) const { return {{"left_out", found.what}}; }
   Json operator()(const ScheduleNote& found) const { return {{"note", found.note}}; }

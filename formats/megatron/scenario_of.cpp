@@ -255,9 +255,11 @@ class Translation {
     const bool bfloat = in_.flag("bf16");
     const bool eighth = in_.flag("fp8-format") || in_.flag("fp8-hybrid") || in_.flag("fp8-e4m3");
     for (const char* detail : {"fp8-margin", "fp8-interval", "fp8-amax-history-len", "fp8-amax-compute-algo",
-                               "fp8-recipe", "fp8-param-gather", "fp8-wgrad"}) {
+                               "fp8-param-gather", "fp8-wgrad"}) {
       (void)in_.flag(detail);
     }
+    read_recipe(eighth);
+    read_graphs();
     set("dtype", eighth ? "fp8" : bfloat ? "bf16" : half ? "fp16" : "fp32");
     const bool narrow = in_.flag("grad-reduce-in-bf16");
     (void)in_.flag("accumulate-allreduce-grads-in-fp32");
@@ -275,6 +277,22 @@ class Translation {
       in_.find("--tp-comm-overlap: collectives overlap with gradients' products only, not with each product's parts");
     }
     if (in_.flag("no-gradient-accumulation-fusion")) set("grad-accumulation", "separate");
+  }
+
+  void read_recipe(bool eighth) {
+    const auto recipe = in_.word("fp8-recipe");
+    if (!recipe || !eighth) return;
+    for (const char* known : {"delayed", "tensorwise", "blockwise", "mxfp8"}) {
+      if (*recipe == known) return set("fp8-recipe", *recipe);
+    }
+    in_.find("--fp8-recipe " + *recipe + ": taken for delayed scaling");
+  }
+
+  void read_graphs() {
+    const bool all = in_.flag("enable-cuda-graph");
+    const bool outside = in_.flag("external-cuda-graph");
+    const auto how = in_.word("cuda-graph-impl");
+    if (all || outside || (how && *how != "none")) set("cuda-graphs", "on");
   }
 
   void read_attention() {

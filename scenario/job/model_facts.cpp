@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cost_models/transformer/modelled_profile.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -39,6 +41,81 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
   findings.emplace_back(std::move(found));
 }
 
+std::string percent(double share) {
+  std::ostringstream text;
+  text.precision(2);
+  text << share * 100 << " %";
+  return text.str();
+}
+
+// "1.9 %" and the like, of the format and recipe that the setup's products have.
+std::string product_amount(const KernelTables& tables, const TrainingSetup& setup) {
+  ProductKind kind = ProductKind::kHalf;
+  if (setup.compute == NumberFormat::kFp8) {
+    const bool blocks = setup.fp8_recipe == Fp8Recipe::kBlockwise || setup.fp8_recipe == Fp8Recipe::kMxfp8;
+    kind = blocks ? ProductKind::kFp8Block : ProductKind::kFp8;
+  }
+  const ProductTable& table = tables.product(kind);
+  std::string text = std::string("products by size in ") + kProductKinds.at(static_cast<std::size_t>(kind));
+  if (table.empty()) return text + ": none measured, formulas";
+  text += ", a table's rows left out " + percent(table.error.median) + " off in the median, beyond it a fit " +
+          percent(table.fit.error.median);
+  if (table.eager > 1) text += "; eager kernels " + percent(table.eager - 1) + " more, by another source";
+  if (table.sustained < 1) text += "; long runs at most " + percent(table.sustained) + " of the peak";
+  return text;
+}
+
+void assume_kernels(const Scenario& scenario, const Hardware& hardware, ModelFacts& facts) {
+  const auto tables = kernel_tables_of(scenario);
+  if (tables == nullptr) {
+    assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+    return;
+  }
+  const auto add = [&facts](const char* key, std::string amount, std::string citation) {
+    facts.assumptions.push_back(
+        {.key = key, .amount = std::move(amount), .source = Source::kMeasured, .citation = std::move(citation)});
+  };
+  const TrainingSetup& setup = *scenario.transformer.setup;
+  add("kernel efficiency", product_amount(*tables, setup), tables->product_source + ", on " + tables->device);
+  if (setup.flash_attention && !tables->attention.empty()) {
+    add("fused attention", "shares of the peak by length, heads and pass", tables->attention_source);
+  }
+  add("passes over memory",
+      percent(tables->memory_forward) + " of the bandwidth forward, " + percent(tables->memory_backward) + " backward",
+      tables->memory_source);
+}
+
+void assume_launches(const Scenario& scenario, ModelFacts& facts) {
+  if (scenario.transformer.cuda_graphs) {
+    return assume(facts.assumptions, "kernel launches", "CUDA graphs: the host is never late", Source::kGiven);
+  }
+  facts.assumptions.push_back(
+      {.key = "kernel launches",
+       .amount = "by the host, " + format_duration_exact(kEagerLaunch) + " each",
+       .source = Source::kDefault,
+       .citation = "cudaLaunchKernel on an H100's host in GindaChen/nsys-ai@ab196ea, mfu_2gpu_before"});
+}
+
+void find_host_bound(const Profile& profile, std::vector<Finding>& findings) {
+  constexpr double kWorthSaying = 0.01;
+  HostBound found;
+  Nanoseconds waits = 0;
+  Nanoseconds time = 0;
+  for (const ProfileLayer& layer : profile.layers) {
+    const Nanoseconds its = layer.forward_launches + layer.backward_launches;
+    const Nanoseconds all = layer.forward.median + (layer.backward ? layer.backward->median : 0);
+    waits += its;
+    time += all;
+    if (its <= found.waits) continue;
+    found.layer = layer.name;
+    found.waits = its;
+    found.time = all;
+  }
+  if (time == 0) return;
+  found.share = static_cast<double>(waits) / static_cast<double>(time);
+  if (found.share >= kWorthSaying) findings.emplace_back(std::move(found));
+}
+
 }  // namespace
 
 ModelFacts model_facts(const Scenario& scenario, int devices) {
@@ -53,7 +130,8 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
                                .amount = hardware.name,
                                .source = known ? Source::kPublished : Source::kDefault,
                                .citation = hardware.source});
-  assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+  assume_kernels(scenario, hardware, facts);
+  assume_launches(scenario, facts);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
     assume(facts.assumptions, "collectives inside layers",
@@ -72,6 +150,7 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   for (const std::string& note : scenario.transformer.notes) facts.findings.emplace_back(LeftOutOfModel{note});
   find_slow_devices(*placed, facts.findings);
   const Profile& profile = *scenario.profile;
+  find_host_bound(profile, facts.findings);
   facts.microbatch_flops =
       std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
                       [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });

@@ -13,6 +13,7 @@
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/request/kernel_file.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -50,6 +51,20 @@ void check_format(const Hardware& hardware, NumberFormat format) {
   if (peak_flops(hardware, format) > 0) return;
   throw InputError(Diagnostic{"F018", "--dtype", hardware.name + " has no units for " + to_string(format) + " products",
                               "write --dtype bf16, or take --hardware h100 or newer"});
+}
+
+void check_recipe(const Hardware& hardware, const TrainingSetup& setup) {
+  if (setup.fp8_recipe != Fp8Recipe::kMxfp8 || hardware.mxfp8) return;
+  throw InputError(Diagnostic{"F018", "--fp8-recipe", hardware.name + " has no scales of 32 numbers in its units",
+                              "write --fp8-recipe blockwise, or take --hardware b200 or newer"});
+}
+
+void check_kernels(const Scenario& scenario, const Hardware& hardware) {
+  const auto& tables = scenario.transformer.kernels;
+  if (tables == nullptr || tables->hardware == hardware.kernels || tables->hardware == hardware.name) return;
+  throw InputError(Diagnostic{"F018", "--kernels",
+                              "the table was measured on " + tables->hardware + ", not " + hardware.name,
+                              "leave --kernels out, or take --hardware " + tables->hardware});
 }
 
 void check_hardware_table(const Scenario& scenario, const Hardware& hardware) {
@@ -115,6 +130,8 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
   request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
   request.kernels.measured = scenario.transformer.measured;
+  request.kernels.tables = kernel_tables_of(scenario);
+  request.host_launch = scenario.transformer.cuda_graphs ? 0 : kEagerLaunch;
   request.generation = link_generation_of(scenario);
   return request;
 }
@@ -139,6 +156,12 @@ PlacedLayers layers_for(const Scenario& scenario, int devices) {
 
 const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
 
+std::shared_ptr<const KernelTables> kernel_tables_of(const Scenario& scenario) {
+  if (scenario.transformer.no_kernels) return nullptr;
+  if (scenario.transformer.kernels != nullptr) return scenario.transformer.kernels;
+  return installed_kernels(modelled_hardware(scenario).kernels);
+}
+
 bool topology_has_hardware(const Scenario& scenario) {
   return !hardware_of_topology(scenario.cluster.topology).empty();
 }
@@ -152,7 +175,9 @@ void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
   const Hardware& hardware = modelled_hardware(scenario);
   check_hardware_table(scenario, hardware);
+  check_kernels(scenario, hardware);
   check_format(hardware, scenario.transformer.setup->compute);
+  check_recipe(hardware, *scenario.transformer.setup);
   const int devices = std::max(1, scenario.devices.value_or(kDefaultDevices));  // none are refused later
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;

@@ -40,6 +40,9 @@ struct PlacedLayers {
 // The hardware that a scenario's transformer runs on: as given, or that of the topology, or an H100.
 [[nodiscard]] const Hardware& modelled_hardware(const Scenario& scenario);
 
+// What its kernels were measured to take: of --kernels, or debubble's own of that hardware. Null: formulas alone.
+[[nodiscard]] std::shared_ptr<const KernelTables> kernel_tables_of(const Scenario& scenario);
+
 // Machines that hold this hardware, as many as so many GPUs take: "dgx-h100:8" for 64 of the h100 (or of none named).
 // No topology where there is none of its machines; `machine` is then what most machines have.
 struct UsualCluster {

@@ -11,6 +11,7 @@
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
+#include "scenario/request/kernel_file.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
@@ -77,6 +78,12 @@ void read_table(const std::string& file, TransformerScenario& scenario) {
   scenario.measured_hardware = std::move(table.hardware);
 }
 
+void read_kernel_tables(const std::string& file, TransformerScenario& scenario) {
+  scenario.no_kernels = file == "off";
+  if (file.empty() || scenario.no_kernels) return;
+  scenario.kernels = std::make_shared<const KernelTables>(read_kernels(read_file(file, "--kernels"), file));
+}
+
 // What the setup is made of, where it comes from.
 void explain_setup(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
                    TransformerScenario& scenario) {
@@ -96,6 +103,9 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
   add("number formats",
       std::string(to_string(setup.compute)) + " matmuls, " + to_string(setup.gradients) + " gradients",
       given(!flags.dtype.empty()));
+  if (setup.compute == NumberFormat::kFp8) {
+    add("scales of 8-bit products", to_string(setup.fp8_recipe), given(!flags.fp8_recipe.empty()));
+  }
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
   if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
   if (setup.recompute != Recompute::kNone) {
@@ -138,6 +148,8 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     fail("C004", "--recompute-stages", "no stage recomputes anything", "add --recompute full");
   });
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
+  checks.run([&] { setup.fp8_recipe = static_cast<Fp8Recipe>(word_index(rows, "--fp8-recipe")); });
+  checks.run([&] { scenario.cuda_graphs = word_index(rows, "--cuda-graphs") == 1; });
   checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
   checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
@@ -154,6 +166,9 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.master_weights = setup.compute != NumberFormat::kFp32;
   setup.dropout = flags.dropout;
   scenario.scatter_gather = flags.scatter_gather;
+  if (!flags.fp8_recipe.empty() && setup.compute != NumberFormat::kFp8) {
+    fail("C004", "--fp8-recipe", "there are no 8-bit products to scale", "add --dtype fp8");
+  }
   scenario.notes = model.notes;
   explain_setup(flags, model, setup, scenario);
   scenario.setup = std::move(setup);
@@ -211,6 +226,13 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .words = "fp32|fp16|bf16|fp8",
        .help = "matmul data type: bf16 (default), fp16, fp32, fp8",
        .target = &flags.dtype,
+       .needs = model},
+      {.name = "--fp8-recipe",
+       .group = kGroup,
+       .type = "RECIPE",
+       .words = "delayed|tensorwise|blockwise|mxfp8",
+       .help = "scales of fp8: delayed (default), tensorwise, ...",
+       .target = &flags.fp8_recipe,
        .needs = model},
       {.name = "--grad-dtype",
        .group = kGroup,
@@ -287,6 +309,20 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .help = "measured kernel efficiencies, JSON",
        .target = &flags.efficiency,
        .needs = model},
+      {.name = "--kernels",
+       .group = kGroup,
+       .type = "FILE|off",
+       .help = "measured kernel times",
+       .default_text = "hardware's",
+       .target = &flags.kernels,
+       .needs = model},
+      {.name = "--cuda-graphs",
+       .group = kGroup,
+       .type = "WHEN",
+       .words = "off|on",
+       .help = "kernels in CUDA graphs: off (default), on",
+       .target = &flags.cuda_graphs,
+       .needs = model},
       {.name = "--calibrate",
        .group = kGroup,
        .type = "LIST",
@@ -315,6 +351,7 @@ TransformerScenario check_transformer(const TransformerFlags& flags) {
   checks.run([&] { check_hardware(flags, scenario); });
   checks.run([&] { check_calibration(flags.calibrate, scenario); });
   checks.run([&] { read_table(flags.efficiency, scenario); });
+  checks.run([&] { read_kernel_tables(flags.kernels, scenario); });
   checks.finish();
   return scenario;
 }

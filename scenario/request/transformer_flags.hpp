@@ -32,6 +32,9 @@ struct TransformerFlags {
   std::string expert_imbalance;
   std::string capacity_factor;
   std::string efficiency;
+  std::string kernels;
+  std::string cuda_graphs;
+  std::string fp8_recipe;
   std::string calibrate;
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> microbatch_size;
@@ -56,7 +59,10 @@ struct TransformerScenario {
   std::shared_ptr<const Profile> recomputed;   // of these stages, beside Scenario::profile; null: that is for all
   std::shared_ptr<const PlacedLayers> placed;  // set with the profile (scenario/job/model_profile.hpp)
   std::vector<MeasuredShape> measured;
-  std::string measured_hardware;  // what the table is of
+  std::string measured_hardware;                // what the table is of
+  std::shared_ptr<const KernelTables> kernels;  // of --kernels FILE; null: those that debubble brings for the hardware
+  bool no_kernels = false;                      // --kernels off
+  bool cuda_graphs = false;                     // else the host launches every kernel
   std::vector<Assumption> assumptions;
   std::vector<std::string> notes;  // what the model leaves out
 };

@@ -17,6 +17,7 @@ constexpr std::array<FindingRow, std::variant_size_v<Finding>> kFindings = {{{Se
                                                                              {Severity::kError, "X020"},
                                                                              {Severity::kWarning, "M030"},
                                                                              {Severity::kWarning, "F025"},
+                                                                             {Severity::kWarning, "F026"},
                                                                              {Severity::kWarning, "F030"},
                                                                              {Severity::kNote, "S020"},
                                                                              {Severity::kNote, "S020"},

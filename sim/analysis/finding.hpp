@@ -44,6 +44,14 @@ struct SlowCollectives {
   double factor = 0;  // the longest over the shortest; 0: the shortest takes no time
 };
 
+// F026, warning: the GPU waits for the host to launch a layer's kernels. Times are those of one microbatch.
+struct HostBound {
+  std::string layer;      // the one that waits longest
+  Nanoseconds waits = 0;  // of that layer, forward and backward
+  Nanoseconds time = 0;   // of that layer, waits included
+  double share = 0;       // of all layers' time
+};
+
 // F030, warning: what the model's file says and the cost model leaves out.
 struct LeftOutOfModel {
   std::string what;
@@ -75,7 +83,7 @@ struct Refused {
 };
 
 using Finding = std::variant<DeadlockFound, OutOfMemory, OverMemoryLimit, AbovePlannedMemory, SlowCollectives,
-                             LeftOutOfModel, ScheduleNote, PreconditionTime, StallFound, WrongData, Refused>;
+                             HostBound, LeftOutOfModel, ScheduleNote, PreconditionTime, StallFound, WrongData, Refused>;
 
 enum class Severity { kNote, kWarning, kError };
 [[nodiscard]] const char* to_string(Severity severity);  // "note", "warning", "error"

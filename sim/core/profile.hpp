@@ -66,6 +66,8 @@ struct ProfileLayer {
   std::vector<SharedBuffer> buffers;
   Nanoseconds forward_collective = 0;  // parts of the times above that are collectives and not hidden
   Nanoseconds backward_collective = 0;
+  Nanoseconds forward_launches = 0;  // parts of the times above in which the GPU waits for the host's launches
+  Nanoseconds backward_launches = 0;
   std::int32_t activation_tensors = 0;  // into how many tensors `activation` falls; 0: unknown
   double forward_flops = 0;             // of one microbatch on one rank; 0: unknown
   double model_flops = 0;               // forward and backward of one microbatch, over all ranks, without recomputation

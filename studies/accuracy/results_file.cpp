@@ -54,8 +54,8 @@ std::vector<std::string> flags_of(JsonObjectReader& reader, const std::string& f
   std::vector<std::string> arguments =
       read_json_flags(*value, reader.pointer_to("flags"), flag_rows(scratch), problems);
   for (std::string& argument : arguments) {
-    for (const std::string flag : {"--model=", "--profile=", "--efficiency="}) {
-      if (argument.starts_with(flag) && argument.ends_with(".json")) {
+    for (const std::string flag : {"--model=", "--profile=", "--efficiency=", "--kernels="}) {
+      if (argument.starts_with(flag) && (argument.ends_with(".json") || argument.ends_with(".csv"))) {
         argument = flag + beside(file, argument.substr(flag.size()));
       }
     }

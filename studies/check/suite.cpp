@@ -199,6 +199,8 @@ void place_beside(const std::string& file, ScenarioFlags& flags) {
   for (std::string& profile : flags.profile) profile = beside(file, profile);
   if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
   if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
+  std::string& kernels = flags.transformer.kernels;
+  if (!kernels.empty() && kernels != "off") kernels = beside(file, kernels);
 }
 
 std::string default_baseline(const std::string& file) {

@@ -89,6 +89,26 @@ TEST_CASE("words of odd scripts") {
   }
 }
 
+TEST_CASE("a script's scales of 8-bit products and its CUDA graphs") {
+  const std::string script = kScript;
+  const auto with_words = [&script](const std::string& words) {
+    std::string changed = script;
+    changed.replace(changed.find("--fp16"), 6, words);
+    return read_megatron(changed, "pretrain.sh");
+  };
+  const MegatronScenario scenario = with_words("--bf16 --fp8-format hybrid --fp8-recipe blockwise --enable-cuda-graph");
+  CHECK(flag(scenario, "dtype") == "fp8");
+  CHECK(flag(scenario, "fp8-recipe") == "blockwise");
+  CHECK(flag(scenario, "cuda-graphs") == "on");
+  const MegatronScenario half = with_words("--bf16 --fp8-recipe delayed --cuda-graph-impl none");
+  CHECK(flag(half, "fp8-recipe") == "(none)");
+  CHECK(flag(half, "cuda-graphs") == "(none)");
+  const MegatronScenario own = with_words("--bf16 --fp8-format e4m3 --fp8-recipe custom --cuda-graph-impl local");
+  CHECK(flag(own, "fp8-recipe") == "(none)");
+  CHECK(found(own, "--fp8-recipe custom"));
+  CHECK(flag(own, "cuda-graphs") == "on");
+}
+
 TEST_CASE("a script as a scenario") {
   const MegatronScenario scenario = read_megatron(kScript, "pretrain.sh");
   CHECK(flag(scenario, "model") == "gpt");

@@ -68,6 +68,10 @@ std::vector<FindingCase> finding_cases() {
        "collectives inside layers take longer on devices 1, 2 and 5 (up to 12 times as long): tensor, context or "
        "expert ranks lie on different machines there, or on slower links, than elsewhere. Ranks lie on devices in "
        "order; --rank-devices lays them out otherwise"},
+      {HostBound{"block 3", 400'000, 1'000'000, 0.1234}, "F026",
+       "the GPU waits for the host, 12.3 % of the layers' time: kernels are shorter than their launches (block 3: "
+       "400.0 "
+       "us of 1.000 ms). CUDA graphs (--cuda-graphs on) or larger microbatches avoid that"},
       {LeftOutOfModel{"sliding windows"}, "F030", "sliding windows"},
       {ScheduleNote{"PyTorch refuses this"}, "S020", "PyTorch refuses this"},
       {PreconditionTime{1'500'000}, "S020",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
+#include "cost_models/transformer/kernel_time.hpp"
 #include "formats/json/json.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
@@ -97,6 +98,7 @@ std::vector<ListItem> hardware() {
     if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
     text += fmt::format(", {} multiprocessors, {} GiB at {} GB/s; {}", one.multiprocessors, one.memory >> 30,
                         one.memory_bandwidth / 1'000'000'000, one.source);
+    text += "; kernels: " + (one.kernels.empty() ? efficiency_source(one) : "measured on " + one.kernels);
     items.push_back({one.name, std::move(text)});
   }
   return items;

@@ -16,7 +16,7 @@ An error names its code, the place, what is wrong and how to fix it. A code says
 file or flag. `debubble explain CODE` prints a row of these tables.
 
 Errors end in exit status 2, but for findings of a run (X010, F040, E030, E031 and `--fail-if`: 1) and what this machine
-lacks (the last table, and X004: 3). Notes and warnings (S020, M030, F025, F030) do not change the exit status.
+lacks (the last table, and X004: 3). Notes and warnings (S020, M030, F025, F026, F030) do not change the exit status.
 
 Former codes are those of earlier versions, in which the same fault had a code for every kind of file. No message carries
 them any more; until the next release `debubble explain` accepts them and names the code that took their place.

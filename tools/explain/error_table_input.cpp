@@ -127,7 +127,7 @@ constexpr std::array<ErrorRow, 13> kLayers{{
      "measure sizes closer to it"},
 }};
 
-constexpr std::array<ErrorRow, 9> kModels{{
+constexpr std::array<ErrorRow, 10> kModels{{
     {"F001", "F032 W001", "a size of the model is missing or out of range", "give the size that the message names"},
     {"F002", "W005", "more tokens in a sample than the model has positions", "use a smaller --sequence"},
     {"F003", "B013 E022 F004 F005 F006 W002 W003 W004",
@@ -137,6 +137,8 @@ constexpr std::array<ErrorRow, 9> kModels{{
      "choose another --dtype or --hardware"},
     {"F025", "", "a finding: on some devices the ranks of a group use slower links than on others",
      "lay the ranks out with --rank-devices or --rank-order"},
+    {"F026", "", "a finding: the GPU waits for the host to launch kernels",
+     "add --cuda-graphs on, or larger microbatches"},
     {"F030", "", "a finding: something in the model's file is not modelled",
      "judge whether it matters; the message says what was left out"},
     {"F040", "", "a finding: the run does not fit in its devices' memory (status 1)",

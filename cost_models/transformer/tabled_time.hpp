@@ -1,0 +1,26 @@
+// Kernel times by KernelTables: which table an op takes, and what bounds it beside.
+#pragma once
+
+#include <optional>
+
+#include "cost_models/transformer/kernel_time.hpp"
+
+namespace debubble {
+
+// `launch_included`: the time is that of a whole kernel, from its launch on.
+struct KernelSeconds {
+  double seconds = 0;
+  bool launch_included = false;
+};
+
+// Of a product or a fused attention. Nothing where the model has no tables, or none for that op: products in 32 bits,
+// 8-bit ones on a GPU that has none.
+[[nodiscard]] std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model);
+
+// Of a pass over memory, with the tables' bandwidth. Nothing at all for a quantisation that is in its product's table.
+[[nodiscard]] KernelSeconds pass_seconds(const LayerOp& op, const KernelModel& model);
+
+// Per second, in that format.
+[[nodiscard]] double format_flops(const Hardware& hardware, NumberFormat format);
+
+}  // namespace debubble

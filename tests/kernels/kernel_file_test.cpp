@@ -1,0 +1,85 @@
+// Files of kernels: what the reader takes, and how it refuses the rest.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "scenario/request/kernel_file.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+const std::string kHead =
+    "# a comment\nformat,debubble.kernels/1\nhardware,h100\ndevice,H100, of ours\nsource,product,us, today\n"
+    "memory,fwd,0.8\nmemory,bwd,0.7\nrows,256,512\n";
+const std::string kGrid =
+    "product,bf16,64,64,1,2\nproduct,bf16,64,128,2,3\nproduct,bf16,128,64,2,3\nproduct,bf16,128,128,3,4\n";
+
+std::string refused(const std::string& text) {
+  try {
+    (void)read_kernels(text, "ours.csv");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("kernel file: the least that is a table") {
+  const KernelTables tables = read_kernels(kHead + kGrid, "ours.csv");
+  CHECK(tables.device == "H100, of ours");
+  CHECK(tables.product_source == "us, today");
+  CHECK(tables.memory_backward == 0.7);
+  CHECK(tables.attention.empty());
+  MeasuredPeak peak;
+  peak.flops = 1e15;
+  peak.bandwidth = 1e12;
+  peak.multiprocessors = 100;
+  const ProductTable& table = tables.product(ProductKind::kHalf);
+  CHECK(table.seconds({256, 64, 64}, peak) == doctest::Approx(1e-6));
+  CHECK(table.seconds({512, 128, 128}, peak) == doctest::Approx(4e-6));
+  CHECK(table.seconds({512, 64, 128}, peak) == doctest::Approx(3e-6));
+  // Half way in the logs: the geometric mean.
+  CHECK(table.seconds({362.038672, 64, 64}, peak) == doctest::Approx(1.41421356e-6));
+}
+
+TEST_CASE("kernel file: what is wrong is told by line") {
+  CHECK(says(refused(""), "P006"));
+  CHECK(says(refused("{}"), "P010"));
+  CHECK(says(refused("{}"), "ours.csv:1"));
+  CHECK(says(refused("format,debubble.kernels/2\n"), "P010"));
+  CHECK(says(refused("\xff"), "P002"));
+  const std::string many =
+      refused(kHead + "product,bf16,64,64,1\nproduct,bf15,64,64,1,2\nproduct,bf16,64,64,1,x\n" +
+              "rows,4,2\nattention,up,causal,1,2\nwhat,1\nproduct,bf16,64,64,0,1\n" + kGrid + kGrid);
+  for (const char* place : {"ours.csv:9", "ours.csv:10", "ours.csv:11", "ours.csv:12", "ours.csv:13", "ours.csv:14",
+                            "ours.csv:15", "ours.csv:20"}) {
+    CAPTURE(place);
+    CHECK(says(many, place));
+  }
+  CHECK(says(many, "is no format of a product"));
+  CHECK(says(many, "does not ascend"));
+  CHECK(says(many, "stands here twice"));
+  CHECK(says(refused(kHead), "no products in bf16"));
+  CHECK(says(refused(kHead + "product,bf16,64,64,1,2\n"), "no whole grid"));
+  CHECK(says(refused(kHead + kGrid + "memory,fwd,1.5\n"), "P004"));
+  CHECK(says(refused(kHead + kGrid + "lengths,1,2\nattention,fwd,causal,64,64,0.5,1.5\n"), "above 1"));
+  CHECK(says(refused(kHead + kGrid + "lengths,1,2\nheads,1,2\nattention_fill,1,0.5,1\n"), "one line for each length"));
+  CHECK(says(refused(kHead + kGrid + "fit,bf16,0,1,1,1,0.1,0.1\n"), "cap"));
+  CHECK(says(refused(kHead + kGrid + "source,what\n"), "of nothing"));
+}
+
+TEST_CASE("kernel file: half a line at a time is refused or read, and never crashes") {
+  const std::string whole = kHead + kGrid + "lengths,1,2\nheads,1,2\nattention,fwd,causal,64,64,0.5,0.6\n";
+  for (std::size_t end = 0; end < whole.size(); ++end) (void)refused(whole.substr(0, end));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string text = whole;
+    text[at] = ',';
+    (void)refused(text);
+  }
+}
+
+}  // namespace debubble

@@ -1,0 +1,168 @@
+// Kernel times by tables: which table an op takes, and what bounds it beside.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "cost_models/transformer/layer_ops.hpp"
+#include "cost_models/transformer/model_catalog.hpp"
+#include "cost_models/transformer/modelled_profile.hpp"
+#include "cost_models/transformer/tabled_time.hpp"
+#include "scenario/request/kernel_file.hpp"
+
+namespace debubble {
+namespace {
+
+KernelModel tabled(const char* hardware) {
+  KernelModel model;
+  model.hardware = *find_hardware(hardware);
+  model.efficiency = usual_efficiency(model.hardware);
+  model.tables = installed_kernels(model.hardware.kernels);
+  return model;
+}
+
+LayerOp product_op(std::int64_t rows, std::int64_t columns, std::int64_t inner) {
+  LayerOp op;
+  op.m = rows;
+  op.n = columns;
+  op.k = inner;
+  op.flops = 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
+  op.bytes = 2 * (rows * inner + inner * columns + rows * columns);
+  return op;
+}
+
+double table_seconds(const KernelModel& model, ProductKind kind, const LayerOp& op) {
+  MeasuredPeak peak;
+  peak.flops = kind == ProductKind::kHalf ? model.hardware.half_flops : model.hardware.fp8_flops;
+  peak.bandwidth = static_cast<double>(model.hardware.memory_bandwidth);
+  peak.multiprocessors = model.hardware.multiprocessors;
+  const ProductShape shape{static_cast<double>(op.m), static_cast<double>(op.n), static_cast<double>(op.k)};
+  return model.tables->product(kind).seconds(shape, peak) * model.tables->product(kind).eager;
+}
+
+ModelRequest llama(const char* hardware, NumberFormat format = NumberFormat::kBf16) {
+  ModelRequest request;
+  for (const CatalogModel& model : model_catalog()) {
+    if (model.shape.name == "llama3-8b") request.setup.shape = model.shape;
+  }
+  request.setup.sequence = 4096;
+  request.setup.compute = format;
+  request.kernels = tabled(hardware);
+  return request;
+}
+
+Nanoseconds block_time(const ModelRequest& request) {
+  const ProfileLayer block = modelled_profile(request).layers[1];
+  return block.forward.median + block.backward->median;
+}
+
+}  // namespace
+
+TEST_CASE("tabled time: a product takes its table's time, launch included") {
+  const KernelModel h100 = tabled("h100");
+  const LayerOp op = product_op(1024, 2048, 2048);
+  CHECK(kernel_time(op, h100) == std::llround(table_seconds(h100, ProductKind::kHalf, op) * 1e9));
+}
+
+TEST_CASE("tabled time: eager kernels of another source are slower on A100 and H100") {
+  CHECK(tabled("a100").tables->product(ProductKind::kHalf).eager == doctest::Approx(1.059).epsilon(0.001));
+  CHECK(tabled("h100").tables->product(ProductKind::kHalf).eager == doctest::Approx(1.028).epsilon(0.001));
+  CHECK(tabled("b200").tables->product(ProductKind::kHalf).eager == 1);  // nobody else measured it
+}
+
+TEST_CASE("tabled time: long runs are hot: no product passes the share that power allows") {
+  const KernelModel h100 = tabled("h100");
+  const LayerOp op = product_op(8192, 8192, 8192);
+  CHECK(table_seconds(h100, ProductKind::kHalf, op) < op.flops / (h100.hardware.half_flops * 0.735));
+  CHECK(static_cast<double>(kernel_time(op, h100)) ==
+        doctest::Approx(op.flops / (h100.hardware.half_flops * 0.735) * 1e9).epsilon(0.001));
+}
+
+TEST_CASE("tabled time: export versions have the kernels of the original") {
+  const LayerOp op = product_op(4096, 1536, 4096);
+  CHECK(kernel_time(op, tabled("h800")) == kernel_time(op, tabled("h100")));
+  CHECK(kernel_time(op, tabled("a800")) == kernel_time(op, tabled("a100")));
+  CHECK(tabled("h20").tables == nullptr);
+  CHECK(tabled("l40s").tables == nullptr);
+}
+
+TEST_CASE("tabled time: a gradient that adds to 32 bits shows half of its additional traffic") {
+  const KernelModel h100 = tabled("h100");
+  LayerOp op = product_op(4096, 1024, 2048);
+  const Nanoseconds plain = kernel_time(op, h100);
+  op.phase = LayerOp::Phase::kWeightGrad;
+  CHECK(kernel_time(op, h100) == plain);
+  const Bytes more = op.m * op.n * 6;
+  op.bytes += more;
+  const double shown = 0.5 * static_cast<double>(more) / (3350e9 * h100.tables->memory_forward);
+  CHECK(std::abs(kernel_time(op, h100) - plain - std::llround(shown * 1e9)) <= 1);
+}
+
+TEST_CASE("tabled time: 8-bit products are bare or hold their quantisation, never both and never neither") {
+  const KernelModel h100 = tabled("h100");
+  LayerOp op = product_op(2048, 2048, 2048);
+  op.format = NumberFormat::kFp8;
+  op.bytes -= op.m * op.k + op.n * op.k;
+  CHECK(kernel_time(op, h100) == std::llround(table_seconds(h100, ProductKind::kFp8, op) * 1e9));
+  op.recipe = Fp8Recipe::kBlockwise;
+  CHECK(kernel_time(op, h100) == std::llround(table_seconds(h100, ProductKind::kFp8Block, op) * 1e9));
+
+  ModelRequest request = llama("h100", NumberFormat::kFp8);
+  const auto quantising = [&request] {
+    Nanoseconds sum = 0;
+    for (const LayerOp& one : layer_ops(request.setup, {LayerPlace::Kind::kBlock, 0, false})) {
+      if (one.quantises) sum += kernel_time(one, request.kernels);
+    }
+    return sum;
+  };
+  const Nanoseconds delayed = quantising();
+  request.setup.fp8_recipe = Fp8Recipe::kTensorwise;
+  const Nanoseconds tensorwise = quantising();
+  request.setup.fp8_recipe = Fp8Recipe::kBlockwise;
+  CHECK(delayed > 0);
+  CHECK(tensorwise > delayed);
+  CHECK(quantising() == 0);
+}
+
+TEST_CASE("tabled time: 8 bits with quantisation are about 1.3 to 1.7 times as fast as 16, not twice") {
+  for (const char* gpu : {"h100", "b200", "gb300"}) {
+    CAPTURE(gpu);
+    ModelRequest half = llama(gpu);
+    ModelRequest eighth = llama(gpu, NumberFormat::kFp8);
+    const double faster = static_cast<double>(block_time(half)) / static_cast<double>(block_time(eighth));
+    CHECK(faster > 1.05);
+    CHECK(faster < 1.7);
+  }
+}
+
+TEST_CASE("tabled time: passes over memory take their bytes at the bandwidth that norms reached") {
+  const KernelModel h200 = tabled("h200");
+  LayerOp op;
+  op.kind = LayerOp::Kind::kElementwise;
+  op.bytes = 8192LL * 8192 * 2 * 2;  // cudnn-frontend: 0.071 ms forward
+  CHECK(static_cast<double>(kernel_time(op, h200)) == doctest::Approx(71e3).epsilon(0.06));
+  op.phase = LayerOp::Phase::kInputGrad;
+  op.bytes = 8192LL * 8192 * 2 * 3;  // 0.114 ms backward
+  CHECK(static_cast<double>(kernel_time(op, h200)) == doctest::Approx(114e3).epsilon(0.06));
+}
+
+TEST_CASE("tabled time: kernels shorter than their launches wait for the host, unless a graph launches them") {
+  ModelRequest request = llama("h100");
+  TransformerShape& shape = request.setup.shape;
+  shape.hidden = 1024;
+  shape.heads = shape.kv_heads = 16;
+  shape.head_size = 64;
+  shape.feed_forward = 2048;
+  request.setup.sequence = 128;
+  const Nanoseconds graphs = block_time(request);
+  request.host_launch = kEagerLaunch;
+  const ProfileLayer small = modelled_profile(request).layers[1];
+  CHECK(small.forward_launches > 0);
+  CHECK(small.forward.median % kEagerLaunch == 0);  // as long as so many launches
+  CHECK(block_time(request) > graphs);
+  request.setup.sequence = 32768;
+  const ProfileLayer large = modelled_profile(request).layers[1];
+  CHECK(large.forward_launches == 0);
+  CHECK(large.backward_launches == 0);
+}
+
+}  // namespace debubble

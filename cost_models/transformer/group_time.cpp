@@ -51,9 +51,8 @@ LinkGraph own_switch(int ranks, const Hardware& hardware) {
 
 OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups, const LayerOp& op,
                Bytes bytes, const ModelRequest& request) {
-  const CollectiveModel model = request.generation
-                                    ? nccl_model(*request.generation, domains_reached(graph, groups), op.collective)
-                                    : request.collectives;
+  const CollectiveModel model =
+      request.generation ? nccl_model_on(graph, groups, *request.generation, op.collective) : request.collectives;
   return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost_models/collectives/measured.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -56,10 +57,13 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
+    const std::string measured =
+        scenario.cluster.graph == nullptr ? std::string() : measured_text(scenario.cluster.graph->name);
     assume(facts.assumptions, "collectives inside layers",
-           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
+           std::string("NCCL over ") + to_string(*generation) + measured +
+               (measured.empty() ? ", the fastest algorithm" : ", else the fastest algorithm") +
                (placed->distinct.size() > 1 ? ", over other links on other devices" : ""),
-           Source::kModelled);
+           measured.empty() ? Source::kModelled : Source::kPublished);
   }
   if (scenario.transformer.scatter_gather) {
     const Nanoseconds gather =

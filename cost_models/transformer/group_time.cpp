@@ -53,6 +53,9 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
                Bytes bytes, const ModelRequest& request) {
   const CollectiveModel model =
       request.generation ? nccl_model_on(graph, groups, *request.generation, op.collective) : request.collectives;
+  if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
+    return {exchange_time(graph, groups, op.exchange, bytes), model.slow_down};
+  }
   return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cost_models/collectives/token_exchange.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/transformer.hpp"
 
@@ -39,9 +40,10 @@ struct TrainingSetup {
   // Matmuls of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
   // 16-bit gradient and the sum and writes the sum.
   bool fused_accumulation = true;
-  bool fused_loss = false;      // cross entropy in few kernels, without 32-bit copies between them
-  double expert_imbalance = 1;  // tokens of the busiest rank's experts over the mean
-  double capacity_factor = 0;   // every expert works on so many times the mean of its tokens; 0: on what it gets
+  bool fused_loss = false;                        // cross entropy in few kernels, without 32-bit copies between them
+  double expert_imbalance = 1;                    // tokens of the busiest rank's experts over the mean
+  MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
+  double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
 };
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).

@@ -29,6 +29,7 @@ struct TransformerFlags {
   std::string context_exchange;
   std::string expert_imbalance;
   std::string capacity_factor;
+  std::string moe_dispatch;
   std::string efficiency;
   std::string calibrate;
   std::optional<std::int64_t> sequence;

@@ -281,7 +281,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .group = kGroup,
        .type = "HOW",
        .words = "alltoall|deepep|hybrid",
-       .help = "tokens to experts: alltoall (default), deepep, hybrid",
+       .help = "experts: alltoall (default), deepep, hybrid",
        .target = &flags.moe_dispatch,
        .needs = model},
       {.name = "--efficiency",

@@ -90,7 +90,8 @@ TEST_CASE("measured collectives: sizes that the tables leave out are off by 3 % 
   CHECK(quantile(all, 0.5) < 0.031);
   CHECK(quantile(all, 0.9) < 0.13);
   for (const auto& [machine, errors] : by_machine) {
-    CAPTURE(std::string(to_string(machine)));
+    const std::string machine_name = to_string(machine);
+    CAPTURE(machine_name);
     CHECK(quantile(errors, 0.5) < 0.06);
   }
 }
@@ -120,8 +121,10 @@ TEST_CASE("plans within a preset's machine last as long as measured, over the pr
                           Case{"gb200-nvl72:1", LinkGeneration::kBlackwell, CollectiveAlgorithm::kInNetwork}}) {
     CAPTURE(one.topology);
     const LinkGraph graph = build_topology(one.topology);
-    for (const auto& [name, kind] : kKinds) {
-      CAPTURE(name);
+    for (const auto& of : kKinds) {
+      const CollectiveKind kind = of.second;
+      const std::string operation = of.first;
+      CAPTURE(operation);
       for (const Bytes bytes : {Bytes{1} << 10, Bytes{3} << 20, Bytes{64} << 20, Bytes{1} << 31}) {
         const CollectiveModel model = nccl_model_on(graph, {devices(8)}, one.generation, kind);
         REQUIRE(model.measured.has_value());

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "cost_models/collectives/closed_forms.hpp"
 #include "sim/core/error.hpp"
@@ -172,6 +174,48 @@ TEST_CASE("buckets: what the last backward hides is no task, the first stage's o
   CHECK(reduced(true, 100 * kMillisecond, 0, 1) == doctest::Approx(140.14e6));
   // While it is beside them the op does 1 / 1.25 of its work.
   CHECK(reduced(true, 1000 * kMillisecond, 0.25, 0) == doctest::Approx(kBucket + 9 * kBucket * 0.2));
+}
+
+// Replays the buckets one by one: gradients are ready when their part of the backward is done, weights are needed when
+// their part of the forward begins.
+TEST_CASE("buckets: the task is what a replay bucket by bucket leaves outside of the op") {
+  for (const Nanoseconds op : {1'000'000, 30'000'000, 141'000'000, 142'000'000, 900'000'000}) {
+    for (const std::int64_t bucket : {25'000'000, 50'000'000, 130'000'000, 500'000'000}) {
+      CAPTURE(op);
+      CAPTURE(bucket);
+      Case one("1f1b", 1, 4);
+      one.give_bytes();
+      one.request.parallel.data = 8;
+      one.request.parallel.zero = 1;
+      one.request.options.slow_down = 0;
+      one.request.options.gather = ParameterGather::kBeforeForward;
+      const auto times = [&](bool overlap) {
+        one.request.options.overlap_reduce = overlap;
+        one.request.options.overlap_gather = overlap;
+        one.request.options.bucket = bucket;
+        one.request.last_backward = op;
+        one.request.first_forward = op;
+        const StepWork work = one.make();
+        return std::pair{static_cast<double>(of_kind(work, StepTask::Kind::kGradientReduce)[0].duration),
+                         static_cast<double>(of_kind(work, StepTask::Kind::kParameterGather)[0].duration)};
+      };
+      const std::int64_t count = (500'000'000 + bucket - 1) / bucket;
+      // Without overlap n buckets pay the latency of 7 messages once.
+      const double latency = 70e3;
+      const auto [reduce_whole, gather_whole] = times(false);
+      const auto [reduce_task, gather_task] = times(true);
+      const auto length = static_cast<double>(op);
+      const auto n = static_cast<double>(count);
+      const double reduce = (reduce_whole - latency) / n + latency;
+      const double gather = (gather_whole - latency) / n + latency;
+      double sent = 0;
+      for (std::int64_t k = 1; k <= count; ++k) sent = std::max(sent, static_cast<double>(k) * length / n) + reduce;
+      CHECK(reduce_task == doctest::Approx(sent - length).epsilon(1e-5));
+      double done = 0;
+      for (std::int64_t k = 1; k <= count; ++k) done = std::max(done, static_cast<double>(k) * gather) + length / n;
+      CHECK(gather_task == doctest::Approx(done - length).epsilon(1e-5));
+    }
+  }
 }
 
 TEST_CASE("buckets: Megatron-LM's size, and weights during the first forward") {

@@ -5,11 +5,13 @@
 // of its experts; results come back the same way, summed up in each machine. With k experts per token drawn evenly from
 // E, the share of tokens that a rank or machine with E' experts gets is 1 - (E - E' choose k) / (E choose k).
 //
-// Rates and latencies: least squares of the median error on every second row of measured tables (ai-dynamo/
-// aiconfigurator, commit 095f58a, Apache-2.0), DeepEP's normal kernels with the number of multiprocessors that was
-// fastest, 8 to 256 experts, 1, 2 and 4 machines of 8 H100; TensorRT-LLM's NVLink exchange on NVL72, 2 to 64 ranks. On
-// the rows left out the median error is 5 to 7 % (H100, H200), 10 to 13 % (B200), 6 to 8 % (NVL72), nine of ten within
-// 50 %; what is off are small batches and few experts.
+// Rates and latencies: one of each per machine, rounded between those that fit dispatch and combine best on every
+// second row of measured tables (ai-dynamo/aiconfigurator, commit 095f58a, Apache-2.0): DeepEP's normal kernels with
+// the number of multiprocessors that was fastest, 8 to 256 experts, on 1, 2 and 4 machines of 8 H100; TensorRT-LLM's
+// NVLink exchange in bf16 on NVL72, 2 to 64 ranks. Errors over all rows, median and nine of ten: one machine of H100 7
+// and 42 %, H200 6 and 42, B200 11 and 37; H100 on two machines 17 and 35, on four 5 and 18; NVL72 11 and 39. What is
+// far off are batches below 1,024 tokens and fewer than 64 experts, and DeepEP's combine over two machines, which is
+// slower than here.
 #pragma once
 
 #include <cstdint>

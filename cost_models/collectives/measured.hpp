@@ -5,8 +5,8 @@
 // both Apache-2.0; transfers from the same XLA table (8 H100, 8 B200, NVL72: NCCL's send and receive in one
 // communicator of so many ranks) and from microsoft/vidur, MIT (2 ranks). Every second size is in the table, none is
 // fitted: times in between lie on straight lines of the logarithms. On the sizes that the table leaves out
-// (tests/collectives/left_out.csv) collectives are off by 3 % (median) and 12 % (nine of ten), transfers by 6 and 27 %,
-// where NCCL changes its channels. traces/collectives/README.md says what each row is and what is not measured: several
+// (tests/collectives/left_out.csv) collectives are off by 3.1 % (median) and 12.7 % (nine of ten), transfers by 5.2
+// and 14 %. traces/collectives/README.md says what each row is and what is not measured: several
 // machines, but for transfers.
 #pragma once
 

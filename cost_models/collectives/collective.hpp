@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct CollectiveProtocol {
   int least_ranks = 2;  // auto does not take it for fewer
 };
 
+// Machines whose collectives were measured (measured.hpp).
+enum class MeasuredMachine : std::uint8_t { kA100, kH100, kH200, kB200, kGb200 };
+
 struct CollectiveModel {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
   Nanoseconds base_latency = 0;  // once per collective: launch
@@ -55,6 +59,9 @@ struct CollectiveModel {
   // Where there are any for an algorithm, the fastest of them counts, and not the four figures above. Where there are
   // any at all, kAuto takes no algorithm without one, but for an all-to-all.
   std::vector<CollectiveProtocol> protocols;
+  // Groups within one domain of such machines: kAuto takes what was measured there, if it was, and nothing above but
+  // `scale` and `slow_down`.
+  std::optional<MeasuredMachine> measured;
 };
 
 struct CollectivePlan {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cost_models/collectives/measured.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
@@ -125,6 +126,14 @@ CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKin
   constexpr double kNetworkShare = 0.02;
   const double share = leaves_domain ? kNetworkShare : kNvlinkShare;
   model.slow_down = share / (1 - share);
+  return model;
+}
+
+CollectiveModel nccl_model_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups,
+                              LinkGeneration generation, CollectiveKind kind) {
+  const int domains = domains_reached(graph, groups);
+  CollectiveModel model = nccl_model(generation, domains, kind);
+  if (domains == 1) model.measured = measured_machine(graph.name);
   return model;
 }
 

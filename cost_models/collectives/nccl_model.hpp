@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cost_models/collectives/collective.hpp"
 
@@ -36,5 +37,9 @@ enum class LinkGeneration : std::uint8_t { kPcie, kVolta, kAmpere, kHopper, kBla
 // H100, not 450). `slow_down`: calculon (Apache-2) reserves 15 % of the multiprocessors for NCCL's kernels over NVLink,
 // 2 % over a network; what is left takes 1 / 0.85 or 1 / 0.98 times as long.
 [[nodiscard]] CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKind kind);
+// The same for these groups of a graph; within a preset's machines with what was measured there (measured.hpp).
+[[nodiscard]] CollectiveModel nccl_model_on(const LinkGraph& graph,
+                                            const std::vector<std::vector<std::int32_t>>& groups,
+                                            LinkGeneration generation, CollectiveKind kind);
 
 }  // namespace debubble

@@ -11,6 +11,7 @@
 #include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/collective.hpp"
 #include "cost_models/collectives/known_drafts.hpp"
+#include "cost_models/collectives/measured.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
@@ -97,6 +98,11 @@ bool has_protocol(const CollectiveModel& model, CollectiveKind kind, CollectiveA
                      [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
 }
 
+std::string plan_text(CollectiveKind kind, Bytes bytes, const CollectiveProtocol& protocol, std::size_t ranks) {
+  return std::string(to_string(kind)) + " of " + size_text(bytes) + ", " + to_string(protocol.algorithm) +
+         (protocol.name.empty() ? "" : " " + protocol.name) + " over " + std::to_string(ranks);
+}
+
 std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& drafts, std::size_t ranks,
                                       CollectiveKind kind, Bytes bytes, const CollectiveModel& model,
                                       CollectiveAlgorithm algorithm) {
@@ -104,8 +110,7 @@ std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& draf
   std::optional<CollectivePlan> best;
   for (const CollectiveProtocol& protocol : protocols_of(model, algorithm, ranks)) {
     CollectivePlan plan = realize(graph, drafts, bytes, protocol, model);
-    plan.text = std::string(to_string(kind)) + " of " + size_text(bytes) + ", " + to_string(algorithm) +
-                (protocol.name.empty() ? "" : " " + protocol.name) + " over " + std::to_string(ranks);
+    plan.text = plan_text(kind, bytes, protocol, ranks);
     if (!best || plan.duration < best->duration) best = std::move(plan);
   }
   return best;
@@ -118,6 +123,32 @@ std::optional<CollectivePlan> fastest(Routes& routes, const Groups& groups, Coll
   if (known == nullptr) return fastest(routes.graph(), make(), ranks, kind, bytes, model, algorithm);
   const KnownDrafts::Drafts drafts = known->get(algorithm, groups, kind, model, make);
   return fastest(routes.graph(), *drafts, ranks, kind, bytes, model, algorithm);
+}
+
+// Over the links of the algorithm that the library takes there, at the rate that makes it last as long as measured.
+std::optional<CollectivePlan> as_measured(Routes& routes, const Groups& groups, CollectiveKind kind, Bytes bytes,
+                                          const CollectiveModel& model) {
+  if (!model.measured) return std::nullopt;
+  const std::size_t ranks = groups.front().size();
+  const auto time = measured_collective(*model.measured, kind, static_cast<int>(ranks), bytes);
+  if (!time) return std::nullopt;
+  CollectiveProtocol protocol{CollectiveAlgorithm::kRing, "as measured", time->latency};
+  if (kind == CollectiveKind::kAllToAll) protocol.algorithm = CollectiveAlgorithm::kPairwise;
+  const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  double copies = kind == CollectiveKind::kAllReduce ? 2 * others : others;  // of the buffer, over a rank's link
+  Drafts drafts;
+  if (reduces_in_switches(*model.measured, kind, static_cast<int>(ranks))) {
+    drafts = collectives::draft_in_network(routes, groups, kind);
+    if (!drafts.empty()) protocol.algorithm = CollectiveAlgorithm::kInNetwork;
+    if (!drafts.empty()) copies = 1;
+  }
+  if (drafts.empty()) drafts = collectives::draft(protocol.algorithm, routes, groups, kind, model);
+  const double seconds = static_cast<double>(std::max<Nanoseconds>(1, time->total - time->latency)) / 1e9;
+  protocol.efficiency =
+      copies * static_cast<double>(bytes) / seconds / static_cast<double>(preset_bandwidth(*model.measured));
+  CollectivePlan plan = realize(routes.graph(), drafts, bytes, protocol, model);
+  plan.text = plan_text(kind, bytes, protocol, ranks);
+  return plan;
 }
 
 [[noreturn]] void refuse_algorithm(Routes& routes, const Groups& groups, std::size_t ranks, CollectiveKind kind,
@@ -212,6 +243,7 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
     if (!plan) refuse_algorithm(routes, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
+  if (std::optional<CollectivePlan> plan = as_measured(routes, busy, kind, bytes, model)) return std::move(*plan);
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
     if (!has_protocol(model, kind, kAllAlgorithms[k])) continue;

@@ -48,6 +48,9 @@ class StepBuilder {
   void wait_for(const Places& devices, StepTask& task) const;
   std::vector<std::int32_t>& done(std::int32_t device) { return at(done_, device); }
 
+  // buckets.cpp: the same collective, in buckets beside an op of that stage where the options say so.
+  [[nodiscard]] StepTask bucketed(StepTask::Kind kind, int stage, const RankGroups& groups, CollectiveKind collective,
+                                  Bytes bytes, const std::string& of) const;
   // reduce.cpp
   void reduce(int stage);
   void reduce_bytes(int stage, Bytes bytes, bool experts, const std::string& of);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "cost_models/collectives/measured.hpp"
 #include "cost_models/collectives/nccl_model.hpp"
 
 namespace debubble {
@@ -32,8 +33,10 @@ std::optional<LinkGeneration> StepPlanner::generation() const {
 
 CollectiveModel StepPlanner::model(const RankGroups& groups, CollectiveKind kind) const {
   CollectiveModel model;
-  const int domains = network_ == nullptr ? 1 : domains_reached(network_->graph, groups);
-  if (generation()) model = nccl_model(*generation(), domains, kind);
+  if (generation()) {
+    model = network_ == nullptr ? nccl_model(*generation(), 1, kind)
+                                : nccl_model_on(network_->graph, groups, *generation(), kind);
+  }
   model.density = request_->options.density;
   model.scale = request_->options.network_scale;
   return model;
@@ -114,7 +117,8 @@ double StepPlanner::slow_down(const RankGroups& groups) const {
 std::string StepPlanner::model_text() const {
   const std::string where = network_ == nullptr ? "a port for each rank on ideal links" : "on the cluster's links";
   if (!generation()) return where + ", with no latency but theirs";
-  return where + ", with NCCL's latencies and protocols for " + to_string(*generation());
+  return where + ", with NCCL's latencies and protocols for " + to_string(*generation()) +
+         (network_ == nullptr ? "" : measured_text(network_->graph.name));
 }
 
 Source StepPlanner::model_source() const { return generation() ? Source::kPublished : Source::kDefault; }

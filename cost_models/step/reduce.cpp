@@ -25,8 +25,7 @@ void StepBuilder::reduce_bytes(int stage, Bytes bytes, bool experts, const std::
   const RankGroups groups = planner_.replica_groups(devices, experts);
   if (bytes == 0 || groups.front().size() < 2) return;
   const CollectiveKind kind = zero() == 0 ? CollectiveKind::kAllReduce : CollectiveKind::kReduceScatter;
-  const CollectivePlan plan = planner_.plan(groups, kind, bytes, options_.algorithm);
-  add_reduce(stage, collective(Kind::kGradientReduce, devices, groups, plan, bytes, of));
+  add_reduce(stage, bucketed(Kind::kGradientReduce, stage, groups, kind, bytes, of));
 }
 
 void StepBuilder::add_reduce(int stage, StepTask task) {

@@ -10,6 +10,12 @@
 //   3  as 2, and weights are gathered inside every op, or once per step (`keep`).
 // What happens inside ops is not a task of the step: sharded_stage_costs puts it into the stages' times.
 //
+// Buckets (Megatron-LM, megatron/core/distributed/distributed_data_parallel.py): with overlap_reduce the gradients of
+// the first stage are reduced bucket by bucket during its last backward, with overlap_gather its weights are gathered
+// bucket by bucket during its first forward; a bucket has max(40 million, 1 million per data rank) parameters. Other
+// stages have one bucket each, for the pipeline hides theirs. Of n equal buckets of c each beside an op of T, max(c, n
+// c + T/n - T) lie outside of it, and that is the step's task; what runs beside the op slows it down.
+//
 // Ranks that see other samples or other parts of the sequence (data, context) hold the same weights and reduce
 // together; experts' weights are the same on every `expert`-th of them only. Replicas of a stage inside the pipeline
 // (Chimera) reduce together, too.
@@ -66,7 +72,10 @@ struct StepOptions {
   GradientReduce reduce = GradientReduce::kOverlap;
   NormMode norm = NormMode::kBarrier;
   ParameterGather gather = ParameterGather::kAfterOptimizer;
-  bool keep = false;  // ZeRO-2: all gradients, ZeRO-3: all weights and gradients stay for the whole step
+  bool keep = false;            // ZeRO-2: all gradients, ZeRO-3: all weights and gradients stay for the whole step
+  bool overlap_reduce = false;  // the first stage's gradients in buckets, during its last backward
+  bool overlap_gather = false;  // the first stage's weights in buckets, during its first forward; needs kBeforeForward
+  std::int64_t bucket = 0;      // parameters; 0: Megatron-LM's
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
   std::optional<double> slow_down;    // of compute that overlaps a collective; absent: the collective model's
   double density = 1;                 // of sparse reductions: the share of numbers that are sent
@@ -85,9 +94,17 @@ struct StepRequest {
   // Of what the topology does not say by its name; nothing: collectives have no latency but that of their links.
   std::optional<LinkGeneration> generation;
   KnownDrafts* drafts = nullptr;  // on the topology's graph; null: none are kept
-  Bytes tied_embedding = 0;       // gradient bytes on a rank, held by first and last stage; 0: not tied
+  // For buckets: how long the first stage's first forward and last backward (or W) take, bytes of one of its
+  // parameters.
+  Nanoseconds first_forward = 0;
+  Nanoseconds last_backward = 0;
+  int parameter_bytes = 2;
+  Bytes tied_embedding = 0;  // gradient bytes on a rank, held by first and last stage; 0: not tied
   StepOptions options;
 };
+
+// How many buckets the first stage has: at least one.
+[[nodiscard]] std::int64_t buckets_of(const StepRequest& request, Bytes parameters);
 
 // Says in `assumptions` what was assumed. Empty where there is nothing to do.
 [[nodiscard]] StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions);

@@ -86,8 +86,7 @@ void StepBuilder::gather_bytes(int stage, Bytes bytes, bool experts, const std::
   const Places devices = places(stage);
   const RankGroups groups = planner_.replica_groups(devices, experts);
   if (bytes == 0 || groups.front().size() < 2) return;
-  const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kAllGather, bytes);
-  add_gather(stage, collective(Kind::kParameterGather, devices, groups, plan, bytes, of));
+  add_gather(stage, bucketed(Kind::kParameterGather, stage, groups, CollectiveKind::kAllGather, bytes, of));
 }
 
 void StepBuilder::add_gather(int stage, StepTask task) {

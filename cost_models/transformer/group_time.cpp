@@ -53,9 +53,11 @@ LinkGraph own_switch(int ranks, const Hardware& hardware) {
 
 OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups, const LayerOp& op,
                Bytes bytes, const ModelRequest& request, KnownDrafts* drafts) {
-  const CollectiveModel model = request.generation
-                                    ? nccl_model(*request.generation, domains_reached(graph, groups), op.collective)
-                                    : request.collectives;
+  const CollectiveModel model =
+      request.generation ? nccl_model_on(graph, groups, *request.generation, op.collective) : request.collectives;
+  if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
+    return {exchange_time(graph, groups, op.exchange, bytes), model.slow_down};
+  }
   return {plan_collective(graph, groups, op.collective, bytes, model, drafts).duration, model.slow_down};
 }
 

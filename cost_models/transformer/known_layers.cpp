@@ -40,7 +40,7 @@ std::vector<std::size_t> KnownLayers::classes(const RankLayout& layout,
 OpTime KnownLayers::time(const LayerOp& op, Bytes bytes, const ModelRequest& request,
                          const std::function<OpTime()>& make) {
   const Layout layout = layout_of(*request.layout);
-  const Collective key{request.place, op.group, op.collective, bytes, *request.generation};
+  const Collective key{request.place, op.group, op.collective, op.exchange, bytes, *request.generation};
   {
     const std::lock_guard lock(mutex_);
     const auto known = times_.find(layout);

@@ -29,7 +29,7 @@ class KnownLayers {
 
  private:
   using Layout = std::tuple<std::array<int, 5>, std::vector<Dimension>, std::vector<std::int32_t>>;
-  using Collective = std::tuple<int, Dimension, CollectiveKind, Bytes, LinkGeneration>;  // at this place
+  using Collective = std::tuple<int, Dimension, CollectiveKind, TokenExchange, Bytes, LinkGeneration>;  // at this place
   [[nodiscard]] static Layout layout_of(const RankLayout& layout);
 
   void make_room();

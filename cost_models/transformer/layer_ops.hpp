@@ -39,6 +39,7 @@ struct LayerOp {
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
+  TokenExchange exchange;      // kAllToAll: of tokens, who carries them
   double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `m` counts it already
   // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
   bool beside_next = false;

@@ -67,8 +67,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   list.elementwise("permute", own * token + sent, own * token + sent, 2, 2);
   if (parallel.expert > 1) {
     list.begin_part();
-    list.collective("tokens to their experts", Dimension::kExpert, CollectiveKind::kAllToAll, CollectiveKind::kAllToAll,
-                    sent, imbalance);
+    list.token_exchange("tokens to their experts", sent, imbalance);
   }
   if (split) {
     list.begin_part();
@@ -93,8 +92,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (parallel.expert > 1) {
     list.begin_part();
-    list.collective("results to their tokens", Dimension::kExpert, CollectiveKind::kAllToAll, CollectiveKind::kAllToAll,
-                    sent, imbalance);
+    list.token_exchange("results to their tokens", sent, imbalance);
   }
   list.begin_part();
   list.elementwise("unpermute", sent + own * token, sent + own * token, 2, 2);

@@ -168,6 +168,18 @@ void OpList::collective(const std::string& name, Dimension group, CollectiveKind
   backward(op);
 }
 
+void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance) {
+  const TransformerShape& shape = setup_.shape;
+  LayerOp op = tensor_collective(name, CollectiveKind::kAllToAll, bytes, Phase::kForward);
+  op.group = Dimension::kExpert;
+  op.imbalance = imbalance;
+  op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
+  forward(op);
+  op.name += "'s gradient";
+  op.phase = Phase::kInputGrad;
+  backward(op);
+}
+
 void OpList::recompute_from(std::size_t first_part) { again_.emplace_back(first_part, parts_.size()); }
 
 std::vector<LayerOp> OpList::finish(bool recompute_all) {

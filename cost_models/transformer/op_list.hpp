@@ -59,6 +59,8 @@ class OpList {
   // A collective forward, and another one backward.
   void collective(const std::string& name, Dimension group, CollectiveKind forward, CollectiveKind backward,
                   Bytes bytes, double imbalance = 1);
+  // Tokens to the ranks of their experts, or back; `bytes` of all copies of a token.
+  void token_exchange(const std::string& name, Bytes bytes, double imbalance);
   void forward(LayerOp op);
   void backward(LayerOp op);
   // The forwards of the parts from `first_part` on run again before their backwards.

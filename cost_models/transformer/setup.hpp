@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cost_models/collectives/token_exchange.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/transformer.hpp"
 
@@ -47,6 +48,7 @@ struct TrainingSetup {
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;  // with `compute` in 8 bits
   bool fused_loss = false;                     // cross entropy in few kernels, without 32-bit copies between them
   double expert_imbalance = 1;                 // tokens of the busiest rank's experts over the mean
+  MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
 };
 

@@ -154,6 +154,11 @@ class Translation {
       in_.find("--expert-tensor-parallel-size " + std::to_string(*tensor) +
                ": experts are modelled as split over all tensor ranks");
     }
+    const bool deep = in_.flag("moe-enable-deepep");
+    const std::string backend = in_.word("moe-flex-dispatcher-backend").value_or("deepep");
+    if (deep || in_.word("moe-token-dispatcher-type") == "flex") {
+      set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
+    }
     if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
   }
 
@@ -329,10 +334,15 @@ class Translation {
   void read_step() {
     const bool sharded = in_.flag("use-distributed-optimizer");
     if (sharded && data_ * context_ > 1) set("zero", "1");
-    (void)in_.flag("overlap-param-gather");
-    (void)in_.flag("overlap-grad-reduce");
+    const bool across = data_ * context_ > 1;
+    const bool reduces = in_.flag("overlap-grad-reduce") && across;
+    const bool gathers = in_.flag("overlap-param-gather") && across && sharded;
+    if (reduces) set("overlap-grad-reduce", "true");
+    if (gathers) set("overlap-param-gather", "true");
+    const auto bucket = in_.number("ddp-bucket-size");
+    if (bucket && *bucket > 0 && (reduces || gathers)) set_number("bucket-size", *bucket);
     (void)in_.flag("overlap-param-gather-with-optimizer-step");
-    for (const char* detail : {"ddp-bucket-size", "ddp-num-buckets", "align-grad-reduce", "align-param-gather"}) {
+    for (const char* detail : {"ddp-num-buckets", "align-grad-reduce", "align-param-gather"}) {
       (void)in_.flag(detail);
     }
   }

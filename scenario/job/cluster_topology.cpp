@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "cost_models/collectives/measured.hpp"
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -73,6 +76,73 @@ void check_ideal_flags(const Scenario& scenario) {
   refuse(scenario.comm.has_value(), "--comm", "latency=1us, or as --transfer-latency");
   refuse(scenario.bandwidth.has_value(), "--bandwidth", "bandwidth=25GB/s");
   if (!found.empty()) throw InputError(std::move(found));
+}
+
+// The largest message that a rank sends to the next stage: what the last layer hands on goes nowhere.
+Bytes largest_message(const Profile& profile) {
+  Bytes largest = 0;
+  for (std::size_t k = 0; k + 1 < profile.layers.size(); ++k) largest = std::max(largest, profile.layers[k].output);
+  return largest;
+}
+
+// The first two neighbours in the pipeline, of the first replica, that have a domain in common, or that have not.
+std::optional<std::pair<std::int32_t, std::int32_t>> neighbours(const Network& network, bool inside) {
+  const RankLayout& layout = network.layout;
+  const std::vector<std::int32_t>& domain = network.graph.domain;
+  for (int stage = 0; stage + 1 < layout.sizes.pipeline; ++stage) {
+    const std::int32_t from = layout.device(0, 0, 0, stage);
+    const std::int32_t to = layout.device(0, 0, 0, stage + 1);
+    if ((at(domain, from) == at(domain, to)) == inside) return std::pair{from, to};
+  }
+  return std::nullopt;
+}
+
+MessageRate rate_of(const Network& network, const MeasuredTime& time, Bytes bytes, std::int32_t from, std::int32_t to) {
+  std::vector<std::int32_t> route;
+  network.graph.router->route(from, to, route);
+  Nanoseconds latency = 0;
+  std::int64_t slowest = 0;
+  for (const std::int32_t number : route) {
+    const Link& link = at(network.graph.links, number);
+    latency += link.latency;
+    if (slowest == 0 || link.bandwidth < slowest) slowest = link.bandwidth;
+  }
+  constexpr double kNanosecondsPerSecond = 1e9;
+  const double reached =
+      static_cast<double>(bytes) * kNanosecondsPerSecond / static_cast<double>(time.total - time.latency);
+  return {std::max<Nanoseconds>(0, time.latency - latency), std::min(1.0, reached / static_cast<double>(slowest))};
+}
+
+// Messages between stages as NCCL's were measured on a preset's machines, where its links are those of the preset.
+void set_message_rates(const Scenario& scenario, Network& network, std::vector<Assumption>& assumptions) {
+  const ClusterScenario& cluster = scenario.cluster;
+  const auto machine = measured_machine(network.graph.name);
+  const bool own = cluster.message_latency != 0 || cluster.transfer_bound != 0;
+  const bool preset = std::any_of(cluster.rates.begin(), cluster.rates.end(),
+                                  [&](const Assumption& rate) { return measured_machine(rate.subject) == machine; });
+  if (!machine || !preset || own || !scenario.profile || cluster.model == NetworkModel::kFifo) return;
+  const Bytes bytes = largest_message(*scenario.profile);
+  if (bytes == 0) return;
+  // A communicator that leaves a machine gives each message all channels, as one of two ranks does.
+  const int ranks = neighbours(network, false) ? 2 : network.layout.sizes.pipeline;
+  for (const bool inside : {true, false}) {
+    const auto pair = neighbours(network, inside);
+    const bool changed = std::any_of(cluster.rates.begin(), cluster.rates.end(), [&](const Assumption& rate) {
+      return rate.source == Source::kGiven && rate.key == (inside ? "bandwidth" : "nic");
+    });
+    const auto time =
+        measured_transfer(*machine, inside ? TransferReach::kNear : TransferReach::kFar, inside ? ranks : 2, bytes);
+    if (!pair || changed || !time) continue;
+    MessageRate& rate = inside ? network.inside : network.across;
+    rate = rate_of(network, *time, bytes, pair->first, pair->second);
+    const bool other = !inside && *machine != MeasuredMachine::kH100 && *machine != MeasuredMachine::kH200;
+    assumptions.push_back({.key = inside ? "transfers within a machine" : "transfers between machines",
+                           .amount = format_duration_exact(time->total) + " for a message of " + format_size(bytes),
+                           .source = other ? Source::kModelled : Source::kPublished,
+                           .citation = std::string("NCCL's send and receive, measured ") +
+                                       (other ? "between H100 machines" : "on such machines") + ": " +
+                                       (inside && ranks > 2 ? "openxla/xla" : "microsoft/vidur")});
+  }
 }
 
 }  // namespace
@@ -146,6 +216,7 @@ Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
   assume(made.assumptions, "network", models.at(static_cast<std::size_t>(cluster.model)),
          given_or_default(cluster.model != NetworkModel::kFluid));
   append(made.assumptions, cluster.rates);
+  set_message_rates(scenario, *network, made.assumptions);
   assume(made.assumptions, "transfer latency in addition to the links", format_duration_exact(cluster.message_latency),
          given_or_default(cluster.message_latency != 0));
   made.assumptions.back().changes_result = cluster.message_latency != 0;

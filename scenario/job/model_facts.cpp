@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost_models/collectives/measured.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
@@ -134,10 +135,13 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   assume_launches(scenario, facts);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
+    const std::string measured =
+        scenario.cluster.graph == nullptr ? std::string() : measured_text(scenario.cluster.graph->name);
     assume(facts.assumptions, "collectives inside layers",
-           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
+           std::string("NCCL over ") + to_string(*generation) + measured +
+               (measured.empty() ? ", the fastest algorithm" : ", else the fastest algorithm") +
                (placed->distinct.size() > 1 ? ", over other links on other devices" : ""),
-           Source::kModelled);
+           measured.empty() ? Source::kModelled : Source::kPublished);
   }
   if (scenario.transformer.scatter_gather) {
     const Nanoseconds gather =

@@ -131,6 +131,12 @@ StepRequest request_of(const Scenario& scenario, const StageCosts& costs, const 
   if (!scenario.profile) return request;
   const auto& setup = scenario.transformer.setup;
   request.stages = setup ? modelled_states(scenario, place) : measured_states(costs);
+  const StageCost& first = costs.stages.front();
+  request.first_forward = first.forward;
+  request.last_backward = has_weight_grads(place.schedule) ? first.weight_grad : first.backward;
+  request.parameter_bytes = setup                                                     ? bytes_of(setup->weights)
+                            : scenario.profile->dtype.find("32") == std::string::npos ? 2
+                                                                                      : 4;
   if (scenario.step.tied_embedding) {
     request.tied_embedding = *scenario.step.tied_embedding;
   } else if (setup && setup->shape.tied_embedding) {
@@ -177,6 +183,43 @@ void describe_order(const StepScenario& step, const Scenario& scenario, std::vec
   }
 }
 
+// Buckets of what there is not would be no buckets at all.
+void check_buckets(const Scenario& scenario) {
+  const StepOptions& options = scenario.step.options;
+  const int zero = scenario.cluster.sizes.zero;
+  const auto refuse = [&](const char* flag, const char* why, const char* help) { fail("C004", flag, why, help); };
+  const char* leave = "leave it out";
+  if (options.overlap_reduce && (!scenario.profile || options.times.reduce)) {
+    refuse("--overlap-grad-reduce", "how long the reduction takes is given, not computed from its bytes",
+           "add --profile or --model, and no reduce= in --step");
+  }
+  if (options.overlap_gather && (!scenario.profile || options.times.gather)) {
+    refuse("--overlap-param-gather", "how long the gathering takes is given, not computed from its bytes",
+           "add --profile or --model, and no gather= in --step");
+  }
+  if (options.overlap_reduce && zero > 1 && !options.keep) {
+    refuse("--overlap-grad-reduce", "ZeRO-2 and 3 send gradients inside every op already", leave);
+  }
+  if (options.overlap_gather && zero == 0) {
+    refuse("--overlap-param-gather", "every rank updates all of its weights, so none are gathered", "add --zero 1");
+  }
+  if (options.overlap_gather && zero == 3 && !options.keep) {
+    refuse("--overlap-param-gather", "ZeRO-3 gathers weights inside every op already", leave);
+  }
+}
+
+void describe_buckets(const StepRequest& request, std::vector<Assumption>& assumptions) {
+  const StepOptions& options = request.options;
+  if (request.stages.empty() || (!options.overlap_reduce && !options.overlap_gather)) return;
+  const std::int64_t count = buckets_of(request, request.stages.front().parameters);
+  assume(assumptions, "buckets of the first stage",
+         std::to_string(count) + (options.bucket > 0 ? "" : ", of Megatron-LM's size") + ", " +
+             (options.overlap_reduce ? "reduced during its last backward" : "") +
+             (options.overlap_reduce && options.overlap_gather ? " and " : "") +
+             (options.overlap_gather ? "gathered during its first forward" : "") + ", others have one",
+         options.bucket > 0 ? Source::kGiven : Source::kPublished);
+}
+
 void describe_times(const StepTimes& times, std::vector<Assumption>& assumptions) {
   const auto say = [&](const char* what, const std::optional<Nanoseconds>& time) {
     if (time) assume(assumptions, what, format_duration_exact(*time) + " per device share", Source::kGiven);
@@ -210,12 +253,14 @@ StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& 
     if (missed) assume(made.assumptions, "training step", "none: the schedule has no flush", Source::kDefault);
     return made;
   }
+  check_buckets(scenario);
   StepOptions options = scenario.step.options;
   describe_order(scenario.step, scenario, made.assumptions);
   describe_times(options.times, made.assumptions);
   set_memory_bandwidth(scenario, options, made.assumptions);
   const StepRequest request = request_of(scenario, made.costs, place, options);
   shard_measured_states(scenario, made.costs);
+  describe_buckets(request, made.assumptions);
   made.costs = sharded_stage_costs(request, std::move(made.costs), place.partition, made.assumptions);
   made.work = make_step_work(request, made.assumptions);
   return made;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
@@ -34,6 +36,34 @@ void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) 
   checks.run([&] { options.norm = static_cast<NormMode>(word_index(rows, "--norm")); });
   checks.run([&] { options.gather = static_cast<ParameterGather>(word_index(rows, "--gather")); });
   options.keep = flags.keep_whole;
+  options.overlap_reduce = flags.overlap_reduce;
+  options.overlap_gather = flags.overlap_gather;
+  checks.run([&] {
+    if (!flags.overlap_reduce || flags.grad_reduce != "at-end") return;
+    fail("C009", "--overlap-grad-reduce", "--grad-reduce at-end reduces nothing before the last op",
+         "leave one of them out");
+  });
+  checks.run([&] {
+    if (!flags.overlap_gather) return;
+    if (flags.gather == "after-optimizer") {
+      fail("C009", "--overlap-param-gather", "--gather after-optimizer gathers everything before the first forward",
+           "leave one of them out");
+    }
+    options.gather = ParameterGather::kBeforeForward;
+  });
+  checks.run([&] {
+    if (flags.bucket_size.empty()) return;
+    if (!flags.overlap_reduce && !flags.overlap_gather) {
+      fail("C004", "--bucket-size", "nothing is cut into buckets",
+           "add --overlap-grad-reduce or --overlap-param-gather, or leave it out");
+    }
+    const auto count = count_of(flags.bucket_size, std::int64_t{1} << 50);
+    if (!count || *count < 1) {
+      fail("C012", "--bucket-size", "\"" + flags.bucket_size + "\" is no number of parameters",
+           "write it like --bucket-size 40000000");
+    }
+    options.bucket = *count;
+  });
 }
 
 void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
@@ -100,6 +130,20 @@ FlagRows flag_rows(StepFlags& flags) {
        .words = "after-optimizer|before-forward",
        .help = "gather: after-optimizer (default), before-forward",
        .target = &flags.gather},
+      {.name = "--overlap-grad-reduce",
+       .group = kGroup,
+       .help = "first stage's gradients in buckets, beside B",
+       .target = &flags.overlap_reduce},
+      {.name = "--overlap-param-gather",
+       .group = kGroup,
+       .help = "first stage's weights in buckets, beside F",
+       .target = &flags.overlap_gather},
+      {.name = "--bucket-size",
+       .group = kGroup,
+       .type = "N",
+       .help = "parameters per bucket",
+       .default_text = "max(40M, 1M x dp)",
+       .target = &flags.bucket_size},
       {.name = "--keep-whole",
        .group = kGroup,
        .help = "ZeRO-2 and 3: shard between steps only",

@@ -27,7 +27,10 @@ struct StepFlags {
   std::string slow_down;
   std::string optimizer_bandwidth;
   std::string tied_embedding;
+  std::string bucket_size;
   bool keep_whole = false;
+  bool overlap_reduce = false;
+  bool overlap_gather = false;
 };
 
 [[nodiscard]] FlagRows flag_rows(StepFlags& flags);

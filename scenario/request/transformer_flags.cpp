@@ -1,6 +1,7 @@
 #include "scenario/request/transformer_flags.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -120,6 +121,11 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
     } else {
       text << "the busiest rank's experts get " << setup.expert_imbalance << " times the mean";
     }
+    const std::array<const char*, 3> ways{
+        "all-to-all: every copy of a token by itself",
+        "DeepEP: a token crosses to a machine once, rates as measured on H100 and B200",
+        "hybrid: a token crosses to an NVLink domain once, rates as measured with DeepEP and on NVL72"};
+    add("exchange of tokens", ways.at(static_cast<std::size_t>(setup.dispatch)), given(!flags.moe_dispatch.empty()));
     add("tokens of experts", text.str(), given(!flags.expert_imbalance.empty() || !flags.capacity_factor.empty()));
   }
 }
@@ -153,6 +159,12 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
   checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
+  checks.run([&] { setup.dispatch = static_cast<MoeDispatch>(word_index(rows, "--moe-dispatch")); });
+  checks.run([&] {
+    if (flags.moe_dispatch.empty() || setup.shape.experts > 0) return;
+    fail("C004", "--moe-dispatch", setup.shape.name + " has no experts that tokens are sent to",
+         "leave --moe-dispatch out, or take a model with experts");
+  });
   checks.run([&] {
     if (flags.expert_imbalance.empty()) return;
     setup.expert_imbalance = number_in_range(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
@@ -302,6 +314,13 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .unit = FlagUnit::kFactor,
        .help = "expert capacity: pads or drops tokens to it",
        .target = &flags.capacity_factor,
+       .needs = model},
+      {.name = "--moe-dispatch",
+       .group = kGroup,
+       .type = "HOW",
+       .words = "alltoall|deepep|hybrid",
+       .help = "experts: alltoall (default), deepep, hybrid",
+       .target = &flags.moe_dispatch,
        .needs = model},
       {.name = "--efficiency",
        .group = kGroup,

@@ -31,6 +31,7 @@ struct TransformerFlags {
   std::string context_exchange;
   std::string expert_imbalance;
   std::string capacity_factor;
+  std::string moe_dispatch;
   std::string efficiency;
   std::string kernels;
   std::string cuda_graphs;

@@ -74,17 +74,20 @@ std::int64_t Topology::transfer_bandwidth() const { return hastened(bandwidth_, 
 
 namespace {
 
-// Links of one rank's route, added to what other ranks of the same device already take.
-void add_route(const std::vector<std::int32_t>& route, double weight, std::vector<LinkShare>& links) {
-  for (const std::int32_t link : route) {
-    const auto found =
-        std::find_if(links.begin(), links.end(), [&](const LinkShare& share) { return share.link == link; });
-    if (found == links.end()) {
-      links.push_back({link, weight});
-    } else {
-      found->weight += weight;
-    }
+// A link of one rank's route, added to what other ranks of the same device already take.
+void add_link_share(LinkShare more, std::vector<LinkShare>& links) {
+  const auto found =
+      std::find_if(links.begin(), links.end(), [&](const LinkShare& share) { return share.link == more.link; });
+  if (found == links.end()) {
+    links.push_back(more);
+  } else {
+    found->weight += more.weight;
   }
+}
+
+const MessageRate& rate_between(const Network& network, std::int32_t from, std::int32_t to) {
+  const std::vector<std::int32_t>& domain = network.graph.domain;
+  return domain.empty() || at(domain, from) == at(domain, to) ? network.inside : network.across;
 }
 
 }  // namespace
@@ -98,13 +101,15 @@ std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device
   for (int context = 0; context < layout.sizes.context; ++context) {
     for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
       route.clear();
-      graph.router->route(layout.device(tensor, context, pipeline_replica, from_device),
-                          layout.device(tensor, context, pipeline_replica, to_device), route);
+      const std::int32_t from = layout.device(tensor, context, pipeline_replica, from_device);
+      const std::int32_t to = layout.device(tensor, context, pipeline_replica, to_device);
+      graph.router->route(from, to, route);
+      const MessageRate& rate = rate_between(*network_, from, to);
       FlowPath& path = paths.emplace_back();
-      path.latency = network_->message_latency + gather_;
+      path.latency = network_->message_latency + rate.latency + gather_;
       for (const std::int32_t link : route) path.latency += at(graph.links, link).latency;
       path.latency = shortened(path.latency, transfer_scale_);
-      add_route(route, 1 / transfer_scale_, path.links);
+      for (const std::int32_t link : route) add_link_share({link, 1 / (transfer_scale_ * rate.share)}, path.links);
       path.bound = hastened(network_->transfer_bound, transfer_scale_);
     }
   }
@@ -113,11 +118,8 @@ std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device
 
 FlowPath Topology::path(int pipeline_replica, int from_device, int to_device) const {
   FlowPath all;
-  std::vector<std::int32_t> route;
   for (const FlowPath& path : rank_paths(pipeline_replica, from_device, to_device)) {
-    route.clear();
-    for (const LinkShare& share : path.links) route.push_back(share.link);
-    add_route(route, 1 / transfer_scale_, all.links);
+    for (const LinkShare& share : path.links) add_link_share(share, all.links);
     all.latency = std::max(all.latency, path.latency);
     all.bound = path.bound;
   }

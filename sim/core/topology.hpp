@@ -25,6 +25,12 @@ struct TransferTime {
   [[nodiscard]] Nanoseconds total() const { return serialisation + latency; }
 };
 
+// What messages of the size that a job sends reach, where that was measured.
+struct MessageRate {
+  Nanoseconds latency = 0;  // in addition to the links'
+  double share = 1;         // of the links' bandwidth
+};
+
 // A cluster with a job mapped onto it.
 struct Network {
   LinkGraph graph;
@@ -32,6 +38,8 @@ struct Network {
   NetworkModel model = NetworkModel::kFluid;
   Nanoseconds message_latency = 0;  // of every transfer, in addition to its links': launch and protocol
   std::int64_t transfer_bound = 0;  // bytes per second that one rank's transfer never exceeds; 0: none
+  MessageRate inside;               // transfers within a domain of the graph
+  MessageRate across;               // transfers between domains
 };
 
 class Topology {

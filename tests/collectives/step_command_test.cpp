@@ -219,6 +219,62 @@ TEST_CASE("the optimizer varies as ops do, each seed in its own way") {
   CHECK(optimizer("1") != optimizer("2"));
 }
 
+// 8 tensor and 8 data ranks without a pipeline: nothing else hides the reduction and the gathering.
+TEST_CASE("--overlap-grad-reduce and --overlap-param-gather hide what the first stage sends") {
+  const Folder folder;
+  const Arguments job{"-p",   "1", "-m",     "4", "--model",    "llama3-8b", "--tp", "8", "--sequence-parallel",
+                      "--dp", "4", "--zero", "1", "--topology", "dgx-h100:4"};
+  const auto with = [&](Arguments more) {
+    Arguments all = job;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const double whole = milliseconds(folder, with({}));
+  const double reduced = milliseconds(folder, with({"--overlap-grad-reduce"}));
+  const double both = milliseconds(folder, with({"--overlap-grad-reduce", "--overlap-param-gather"}));
+  CHECK(reduced < whole);
+  CHECK(both < reduced);
+  CHECK(both > milliseconds(folder, with({"--step", "off"})));
+  // One bucket for everything hides nothing of the reduction.
+  CHECK(milliseconds(folder, with({"--overlap-grad-reduce", "--bucket-size", "100000000000"})) == whole);
+  const json run = simulated(folder, with({"--overlap-grad-reduce"}));
+  CHECK(assumes(run, "buckets of the first stage", "of Megatron-LM's size, reduced during its last backward",
+                "published"));
+  const auto refused = [&](Arguments more) {
+    Arguments all = with(std::move(more));
+    all.insert(all.begin(), "simulate");
+    return folder.refusal(all);
+  };
+  CHECK(refused({"--bucket-size", "5"}).find("error[C004]: nothing is cut into buckets") == 0);
+  CHECK(refused({"--overlap-grad-reduce", "--bucket-size", "0"}).find("error[C012]") == 0);
+  CHECK(refused({"--overlap-grad-reduce", "--grad-reduce", "at-end"}).find("error[C009]") == 0);
+  CHECK(refused({"--overlap-param-gather", "--gather", "after-optimizer"}).find("error[C009]") == 0);
+  CHECK(refused({"--overlap-grad-reduce", "--step", "reduce=2"}).find("error[C004]") == 0);
+  CHECK(
+      folder.refusal({"simulate", "--model", "llama3-8b", "--dp", "4", "--overlap-param-gather"}).find("error[C004]") ==
+      0);
+  CHECK(folder.refusal({"simulate", "--model", "llama3-8b", "--dp", "4", "--zero", "2", "--overlap-grad-reduce"})
+            .find("error[C004]") == 0);
+}
+
+TEST_CASE("messages between stages on a preset: as measured, unless its links or the transfers are given") {
+  const Folder folder;
+  const auto run = [&](Arguments more) {
+    Arguments all{"-p", "2", "-m", "4", "--model", "llama3-8b", "--tp", "8"};
+    all.insert(all.end(), more.begin(), more.end());
+    return simulated(folder, all);
+  };
+  const json measured = run({"--topology", "dgx-h100:2"});
+  CHECK(assumes(measured, "transfers between machines", "NCCL's send and receive", "published"));
+  for (const Arguments& own : {Arguments{"--topology", "dgx-h100:2,nic=48GB/s"},
+                               Arguments{"--topology", "dgx-h100:2", "--transfer-latency", "1us"}}) {
+    const json given = run(own);
+    CHECK_FALSE(assumes(given, "transfers between machines", "NCCL's", "published"));
+    CHECK(given.at("makespan_ns") < measured.at("makespan_ns"));
+  }
+  CHECK(assumes(run({"--topology", "dgx-b200:2"}), "transfers between machines", "between H100 machines", "modelled"));
+}
+
 // Drawn link by link they would take half a minute and gigabytes.
 TEST_CASE("a million data ranks on ideal links are simulated: all are alike") {
   const Folder folder;

@@ -161,6 +161,27 @@ TEST_CASE("experts, latent attention and interleaving") {
   CHECK(scenario.findings.empty());
 }
 
+TEST_CASE("buckets and the exchange of tokens") {
+  const std::string script =
+      "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 8 --hidden-size 2048 --num-attention-heads "
+      "16 "
+      "--seq-length 4096 --num-experts 16 --expert-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64 "
+      "--vocab-size 50000 --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope "
+      "--overlap-grad-reduce --overlap-param-gather --ddp-bucket-size 50000000 --moe-token-dispatcher-type ";
+  const MegatronScenario flex = read_megatron(script + "flex --moe-enable-deepep --use-distributed-optimizer", "x.sh");
+  CHECK(flag(flex, "overlap-grad-reduce") == "true");
+  CHECK(flag(flex, "overlap-param-gather") == "true");
+  CHECK(flag(flex, "bucket-size") == "50000000");
+  CHECK(flag(flex, "moe-dispatch") == "deepep");
+  CHECK(flag(read_megatron(script + "flex --moe-flex-dispatcher-backend hybridep", "x.sh"), "moe-dispatch") ==
+        "hybrid");
+  // Without the distributed optimizer there is nothing to gather.
+  const MegatronScenario plain = read_megatron(script + "alltoall", "x.sh");
+  CHECK(flag(plain, "overlap-grad-reduce") == "true");
+  CHECK(flag(plain, "overlap-param-gather") == "(none)");
+  CHECK(flag(plain, "moe-dispatch") == "(none)");
+}
+
 TEST_CASE("transfers that are not to overlap are one exchange between two steps") {
   const std::string interleaved =
       "--num-layers 8 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --micro-batch-size 1 "

@@ -170,6 +170,26 @@ TEST_CASE("--scatter-gather: a share of each tensor travels, and the gather behi
   CHECK(folder.refusal({"simulate", "--scatter-gather"}).find("error[C004]") == 0);
 }
 
+TEST_CASE("--moe-dispatch: a token that crosses to a machine once takes less than each of its copies") {
+  const Folder folder;
+  const auto run = [&](const std::string& topology, const std::string& how) {
+    return report(folder, {"simulate", "--model", "deepseek-v3", "-p", "2", "-m", "4", "--dp", "32", "--ep", "32",
+                           "--topology", topology, "--moe-dispatch", how});
+  };
+  const json plain = run("dgx-h100:8", "alltoall");
+  const json deep = run("dgx-h100:8", "deepep");
+  CHECK(deep["makespan_ns"].get<double>() < 0.8 * plain["makespan_ns"].get<double>());
+  CHECK(deep.dump().find("DeepEP: a token crosses to a machine once") != std::string::npos);
+  CHECK(run("dgx-h100:8", "hybrid")["makespan_ns"] == deep["makespan_ns"]);
+  CHECK(run("gb200-nvl72:1", "hybrid")["makespan_ns"].get<double>() > 0);
+  CHECK(folder
+            .refusal({"simulate", "--model", "deepseek-v3", "-p", "2", "-m", "4", "--dp", "32", "--ep", "32",
+                      "--topology", "gb200-nvl72:1", "--moe-dispatch", "deepep"})
+            .find("error[B030]: deepep exchanges over NVLink among at most 8 ranks") == 0);
+  CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--moe-dispatch", "deepep"}).find("error[C004]") == 0);
+  CHECK(folder.refusal({"simulate", "--moe-dispatch", "deepep"}).find("error[C004]") == 0);
+}
+
 // A pipeline of two, tensor ranks in fives on machines of eight, on devices as listed.
 json in_fives(const Folder& folder, const std::string& devices) {
   return report(

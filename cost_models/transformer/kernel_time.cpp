@@ -75,6 +75,10 @@ double formula_seconds(const LayerOp& op, const KernelModel& model) {
 KernelSeconds compute_seconds(const LayerOp& op, const KernelModel& model) {
   if (op.kind == LayerOp::Kind::kCollective) throw std::logic_error("kernel_time of a collective: " + op.name);
   if (op.kind == LayerOp::Kind::kElementwise) {
+    if (model.passes.bandwidth > 0) {
+      const double latency = op.bytes > 0 ? model.passes.latency * op.kernels : 0;
+      return {seconds_for(static_cast<double>(op.bytes), model.passes.bandwidth) + latency, true};
+    }
     if (model.tables != nullptr) return pass_seconds(op, model);
     return {seconds_for(static_cast<double>(op.bytes),
                         static_cast<double>(model.hardware.memory_bandwidth) * model.efficiency.memory),

@@ -5,7 +5,7 @@
 // passes over memory reached. Weight gradients and input gradients are looked up as the products that they are (rows,
 // columns, inner size permuted): no table has them apart, so that a layout that is slower backward is not seen.
 // Without tables a matmul reaches of the peak: matrix x waves x k / (k + half_k), at most `sustained`; it lasts at
-// least as long as its bytes take. A MeasuredShape (--efficiency) goes before either.
+// least as long as its bytes take. A MeasuredShape and MeasuredPasses (--efficiency) go before either.
 #pragma once
 
 #include <memory>
@@ -26,10 +26,17 @@ struct MeasuredShape {
   LayerOp::Kind kind = LayerOp::Kind::kMatmul;  // or kAttention: batch times heads, queries, keys, size of a key
 };
 
+// Passes over memory of one machine: bytes per second, and what each kernel takes beside them.
+struct MeasuredPasses {
+  double bandwidth = 0;  // 0: not measured
+  double latency = 0;    // seconds
+};
+
 struct KernelModel {
   Hardware hardware;
   Efficiency efficiency;
   std::vector<MeasuredShape> measured;         // of this shape or near it: measured_shapes.hpp
+  MeasuredPasses passes;                       // of the machine that `measured` is of; goes before the tables'
   std::shared_ptr<const KernelTables> tables;  // null: none of this hardware
 };
 

@@ -130,6 +130,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
   request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
   request.kernels.measured = scenario.transformer.measured;
+  request.kernels.passes = scenario.transformer.measured_passes;
   request.kernels.tables = kernel_tables_of(scenario);
   request.host_launch = scenario.transformer.cuda_graphs ? 0 : kEagerLaunch;
   request.generation = link_generation_of(scenario);

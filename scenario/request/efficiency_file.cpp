@@ -1,6 +1,7 @@
 #include "scenario/request/efficiency_file.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -27,10 +28,11 @@ class EfficiencyReader {
                R"(its first member is "format": "debubble.efficiency/1")");
       return {};
     }
-    EfficiencyTable table{text("hardware"), text("device"), text("source"), {}};
+    EfficiencyTable table{text("hardware"), text("device"), text("source"), {}, {}};
     (void)find("licence");
     (void)find("changes");
     (void)find("columns");
+    if (const JsonValue* passes = find("passes")) read_passes(*passes, table.passes);
     const JsonValue* shapes = find("shapes");
     if (shapes == nullptr || shapes->kind != JsonValue::Kind::kArray || shapes->children.empty()) {
       complain("P016", "/shapes", "there are no shapes", kRow);
@@ -65,6 +67,35 @@ class EfficiencyReader {
     complain("P007", "/" + key, in_quotes(key) + " must be a string",
              "it says what was measured, and where it comes from");
     return {};
+  }
+
+  void read_passes(const JsonValue& given, MeasuredPasses& passes) {
+    constexpr double kGiga = 1e9;
+    constexpr double kMicro = 1e-6;
+    constexpr double kLargestLatency = 1e4;  // microseconds
+    bool fits = given.kind == JsonValue::Kind::kObject && given.children.size() == 2;
+    for (const JsonValue& member : given.children) {
+      const std::optional<double> value = number(member);
+      if (member.key == "bandwidth_gb_per_s" && value && *value > 0) {
+        passes.bandwidth = *value * kGiga;
+      } else if (member.key == "latency_us" && value && *value >= 0 && *value <= kLargestLatency) {
+        passes.latency = *value * kMicro;
+      } else {
+        fits = false;
+      }
+    }
+    if (fits) return;
+    complain("P012", "/passes", "these are no figures of passes over memory",
+             R"(they read {"bandwidth_gb_per_s": 5328, "latency_us": 30})");
+  }
+
+  static std::optional<double> number(const JsonValue& value) {
+    if (value.kind == JsonValue::Kind::kInteger) return static_cast<double>(value.integer);
+    double read = 0;
+    const char* const end = value.text.data() + value.text.size();
+    const auto [last, error] = std::from_chars(value.text.data(), end, read);
+    if (error != std::errc{} || last != end || !std::isfinite(read)) return std::nullopt;
+    return read;
   }
 
   void read_row(const JsonValue& row, std::size_t number, std::vector<MeasuredShape>& shapes) {

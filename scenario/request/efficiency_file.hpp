@@ -1,5 +1,5 @@
 // Files of measured kernel efficiency, `debubble.efficiency/1` (docs/models.md): which share of the peak a matrix
-// product or a fused attention of exactly that shape reached.
+// product or a fused attention of exactly that shape reached, and what passes over memory took there.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct EfficiencyTable {
   std::string device;    // that was measured
   std::string source;
   std::vector<MeasuredShape> shapes;
+  MeasuredPasses passes;
 };
 
 // Throws InputError with everything that is wrong.

@@ -76,6 +76,7 @@ void read_table(const std::string& file, TransformerScenario& scenario) {
       {"kernel efficiency where a measured shape fits",
        table.device + ", " + std::to_string(table.shapes.size()) + " shapes, " + table.source, Source::kMeasured});
   scenario.measured = std::move(table.shapes);
+  scenario.measured_passes = table.passes;
   scenario.measured_hardware = std::move(table.hardware);
 }
 

@@ -60,6 +60,7 @@ struct TransformerScenario {
   std::shared_ptr<const Profile> recomputed;   // of these stages, beside Scenario::profile; null: that is for all
   std::shared_ptr<const PlacedLayers> placed;  // set with the profile (scenario/job/model_profile.hpp)
   std::vector<MeasuredShape> measured;
+  MeasuredPasses measured_passes;               // of the same machine
   std::string measured_hardware;                // what the table is of
   std::shared_ptr<const KernelTables> kernels;  // of --kernels FILE; null: those that debubble brings for the hardware
   bool no_kernels = false;                      // --kernels off

@@ -57,6 +57,22 @@ TEST_CASE("the tables that come with debubble are complete and say where they ar
   for (const MeasuredShape& shape : v100.shapes) CHECK((shape.efficiency > 0 && shape.efficiency < 1));
 }
 
+TEST_CASE("passes over memory take what the same machine's took: their bytes, and a latency for each kernel") {
+  KernelModel model;
+  model.hardware.memory_bandwidth = 8'000'000'000'000;
+  model.efficiency.per_kernel = 1000;
+  model.passes = table_of("b200-simumax.json").passes;
+  CHECK(model.passes.bandwidth == doctest::Approx(5328e9));
+  LayerOp pass;
+  pass.kind = LayerOp::Kind::kElementwise;
+  pass.bytes = 532'800'000;
+  pass.kernels = 2;
+  CHECK(kernel_time(pass, model) == 100'000 + 2 * 30'000);
+  pass.bytes = 0;
+  CHECK(kernel_time(pass, model) == 0);
+  CHECK(table_of("v100-aceso.json").passes.bandwidth == 0);
+}
+
 TEST_CASE("a measured shape takes what was measured") {
   KernelModel model;
   model.hardware = *find_hardware("b200");
@@ -123,6 +139,13 @@ TEST_CASE("tables that are none are refused, row by row") {
   for (const char* row : {"/shapes/0", "/shapes/1", "/shapes/2", "/shapes/3"})
     CHECK(bad.find(row) != std::string::npos);
   CHECK(refusal(head + R"("shapes": [["matrix", "forward", 1, 2, 3, 4, 0.5]]})").empty());
+  for (const char* passes : {R"({})", R"({"bandwidth_gb_per_s": 0, "latency_us": 1})", R"({"bandwidth_gb_per_s": 1})",
+                             R"({"bandwidth_gb_per_s": 1, "latency_us": -1})", R"([1, 2])"}) {
+    CAPTURE(passes);
+    const std::string none =
+        refusal(head + R"("passes": )" + passes + R"(, "shapes": [["matrix", "forward", 1, 2, 3, 4, 0.5]]})");
+    CHECK(none.find("/passes") != std::string::npos);
+  }
   const std::string more = refusal(head + R"("shape": 1, "shapes": [["matrix", "forward", 1, 2, 3, 4, 0.5]]})");
   CHECK(more.find("P005") != std::string::npos);
   CHECK(more.find("unknown key") != std::string::npos);

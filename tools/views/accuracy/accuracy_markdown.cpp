@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/escape.hpp"
 
@@ -111,8 +109,7 @@ std::string calibrated_cells(const JudgedRecord& record, Quantity quantity) {
 }
 
 std::string record_rows(const JudgedSource& judged) {
-  const auto stated = [](const JudgedRecord& record) { return !record.record->software.empty(); };
-  const bool software = std::any_of(judged.records.begin(), judged.records.end(), stated);
+  const bool software = software_differs(judged);
   const bool constant = judged.calibrated.has_value();
   std::string text =
       fmt::format("| record |{} what | measured | predicted | error |{}{}\n|---|{}---|--:|--:|--:|{}{}\n",
@@ -138,6 +135,8 @@ std::string section(const JudgedSource& judged) {
   const ResultSource& source = *judged.source;
   std::string text = fmt::format("\n## {}\n\n{}. From {}. Licence: {}. {}.\n", source.name, source.title, source.where,
                                  source.licence, source.kind);
+  const std::string software = common_software(judged);
+  if (!software.empty()) text += fmt::format("\nSoftware: {}.\n", software);
   if (!source.assumed.empty()) text += fmt::format("\nAssumed: {}.\n", source.assumed);
   if (!source.not_modelled.empty()) {
     text += "\nNot modelled:\n\n";

@@ -48,6 +48,8 @@ std::string basis_table(const JudgedSource& judged, const ViewStyle& style) {
   for (const HardwareFormat& one : judged.without_constant) {
     table.add_row({"no constant", "no other source has " + machine_text(one)});
   }
+  const std::string software = common_software(judged);
+  if (!software.empty()) table.add_row({"software", software});
   if (judged.noise) {
     table.add_row({"noise", fmt::format("{} measured more than once: the longest step is {:.3f} times the shortest in "
                                         "the median, {:.3f} at most",
@@ -60,6 +62,14 @@ std::string basis_table(const JudgedSource& judged, const ViewStyle& style) {
 std::string source_heading(const JudgedSource& judged, const ViewStyle& style) {
   return fmt::format("{}  {}\n", judged.source->name, judged.source->title) + error_table(judged, style) +
          basis_table(judged, style);
+}
+
+// Then nobody needs to be told what was measured; the summary says it.
+bool only_step_times(const JudgedSource& judged) {
+  return std::all_of(judged.records.begin(), judged.records.end(), [](const JudgedRecord& record) {
+    const auto& all = record.comparisons;
+    return record.refused.empty() && all.size() == 1 && all.front().quantity == Quantity::kStepTime;
+  });
 }
 
 std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
@@ -81,10 +91,10 @@ std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
                      noise_text(judged, one.quantity, one.error).empty() ? "" : "within", record.record->software});
     }
   }
-  const auto stated = [](const JudgedRecord& record) { return !record.record->software.empty(); };
-  if (std::none_of(judged.records.begin(), judged.records.end(), stated)) table.remove_column(7);
+  if (!software_differs(judged)) table.remove_column(7);
   if (!judged.noise) table.remove_column(6);
   if (!judged.calibrated) table.remove_column(5);
+  if (only_step_times(judged)) table.remove_column(1);
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
@@ -95,7 +105,9 @@ std::string accuracy_text(const std::vector<JudgedSource>& sources, const Result
   std::string text;
   for (const JudgedSource& judged : sources) {
     text += (text.empty() ? "" : "\n") + source_heading(judged, style) + record_table(judged, style);
-    for (const std::string& effect : judged.source->not_modelled) text += "  not modelled: " + effect + "\n";
+    Table effects({{"", Side::kLeft}, {"", Side::kLeft}});
+    for (const std::string& effect : judged.source->not_modelled) effects.add_row({"not modelled", effect});
+    if (!judged.source->not_modelled.empty()) text += effects.text(static_cast<std::size_t>(style.width), 2);
   }
   std::size_t unusable = 0;
   for (const UnusableResult& one : results.unusable) {

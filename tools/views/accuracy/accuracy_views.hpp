@@ -29,6 +29,10 @@ namespace debubble {
 [[nodiscard]] std::string target_text(const ErrorSummary& summary);
 // "within noise" where the source's repeated measurements are as far apart; else "".
 [[nodiscard]] std::string noise_text(const JudgedSource& judged, Quantity quantity, double error);
+// Whether its records name different software, or only some name any: then it stands with each of them.
+[[nodiscard]] bool software_differs(const JudgedSource& judged);
+// What all records name; "" where it differs or none does.
+[[nodiscard]] std::string common_software(const JudgedSource& judged);
 // "h100 in fp8".
 [[nodiscard]] std::string machine_text(const HardwareFormat& machine);
 // "h100 in fp8: 0.95, from 2 records of 1 source".

@@ -56,6 +56,16 @@ std::string noise_text(const JudgedSource& judged, Quantity quantity, double err
   return within ? "within noise" : "";
 }
 
+bool software_differs(const JudgedSource& judged) {
+  return std::any_of(judged.records.begin(), judged.records.end(), [&](const JudgedRecord& record) {
+    return record.record->software != judged.records.front().record->software;
+  });
+}
+
+std::string common_software(const JudgedSource& judged) {
+  return judged.records.empty() || software_differs(judged) ? "" : judged.records.front().record->software;
+}
+
 std::string machine_text(const HardwareFormat& machine) { return machine.hardware + " in " + machine.format; }
 
 std::string constant_text(const FittedConstant& constant) {

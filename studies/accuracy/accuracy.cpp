@@ -1,10 +1,7 @@
 #include "studies/accuracy/accuracy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -33,12 +30,19 @@ ComparedQuantity compare(const MeasuredQuantity& measured, const Prediction& pre
   return one;
 }
 
-void judge_record(JudgedRecord& judged, const Calibration* calibration) {
+void judge_record(JudgedRecord& judged, const FittedConstant* constant) {
   try {
-    const Prediction prediction = predict(*judged.record, calibration);
+    const Prediction prediction = predict(*judged.record, nullptr);
+    std::vector<ComparedQuantity> comparisons;
     for (const MeasuredQuantity& measured : judged.record->measured) {
-      judged.comparisons.push_back(compare(measured, prediction));
+      comparisons.push_back(compare(measured, prediction));
     }
+    const std::optional<double> step = measured_step(*judged.record);
+    if (constant != nullptr && step) {
+      const double predicted = predict(*judged.record, constant).step_seconds;
+      judged.calibrated = {*constant, predicted, predicted / *step - 1};
+    }
+    judged.comparisons = std::move(comparisons);
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
     judged.refused = first.code + ": " + first.message;
@@ -53,77 +57,120 @@ std::vector<const ResultRecord*> records_of(const ResultsFile& results, const Re
   return records;
 }
 
-void add_summaries(JudgedSource& judged) {
-  for (const Quantity quantity : {Quantity::kStepTime, Quantity::kPeakMemory, Quantity::kBubble}) {
-    ErrorSummary summary = summarise(judged.records, quantity, Half::kJudged);
-    for (const auto& [wanted, per_cent] : judged.source->targets) {
-      if (wanted == quantity) summary.target = per_cent / 100;
+struct SignedError {
+  double error = 0;
+  const std::string* id = nullptr;
+};
+
+ErrorSummary summary_of(const std::vector<SignedError>& errors) {
+  ErrorSummary summary;
+  summary.records = static_cast<int>(errors.size());
+  if (errors.empty()) return summary;
+  std::vector<double> sizes;
+  for (const SignedError& one : errors) {
+    sizes.push_back(std::abs(one.error));
+    summary.mean_absolute += std::abs(one.error);
+    summary.bias += one.error;
+    if (summary.worst_id.empty() || std::abs(one.error) > std::abs(summary.worst)) {
+      summary.worst = one.error;
+      summary.worst_id = *one.id;
     }
-    if (summary.records > 0) judged.judged.push_back(std::move(summary));
-    ErrorSummary fitted = summarise(judged.records, quantity, Half::kFitted);
-    if (fitted.records > 0) judged.fitted.push_back(std::move(fitted));
   }
+  summary.mean_absolute /= summary.records;
+  summary.bias /= summary.records;
+  summary.median_absolute = median_of(std::move(sizes));
+  return summary;
+}
+
+void add_summary(JudgedSource& judged, Quantity quantity, const std::string& group) {
+  ErrorSummary summary = summarise(judged.records, quantity, group);
+  for (const ResultTarget& target : judged.source->targets) {
+    if (target.quantity == quantity && target.group == group) summary.target = target.per_cent / 100;
+  }
+  if (summary.records > 0) judged.summaries.push_back(std::move(summary));
+}
+
+void add_summaries(JudgedSource& judged) {
+  std::vector<std::string> groups;
+  for (const JudgedRecord& record : judged.records) {
+    const std::string& group = record.record->group;
+    if (!group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  std::sort(groups.begin(), groups.end());
+  for (const Quantity quantity : {Quantity::kStepTime, Quantity::kPeakMemory, Quantity::kBubble}) {
+    add_summary(judged, quantity, "");
+    for (const std::string& group : groups) add_summary(judged, quantity, group);
+  }
+  judged.calibrated = summarise_calibrated(judged.records);
+}
+
+JudgedSource judged_source(const ResultsFile& results, const ResultSource& source) {
+  JudgedSource judged;
+  judged.source = &source;
+  const std::vector<const ResultRecord*> records = records_of(results, source);
+  for (const ResultRecord* record : records) judged.records.push_back({record, {}, {}, {}});
+  judged.noise = noise_of(records);
+  return judged;
 }
 
 }  // namespace
 
-const char* to_string(Half half) { return half == Half::kFitted ? "fitted" : "judged"; }
-
-std::vector<Half> halves(const ResultSource& source, const std::vector<const ResultRecord*>& records) {
-  std::vector<Half> list(records.size(), Half::kJudged);
-  if (source.constants.empty()) return list;
-  std::map<std::vector<std::string>, Half> setups;
-  for (std::size_t k = 0; k < records.size(); ++k) {
-    const Half next = setups.size() % 2 == 0 ? Half::kFitted : Half::kJudged;
-    list[k] = setups.emplace(records[k]->arguments, next).first->second;
-  }
-  return list;
-}
-
-ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity, Half half) {
-  ErrorSummary summary;
-  summary.quantity = quantity;
+ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity, const std::string& group) {
+  std::vector<SignedError> errors;
   for (const JudgedRecord& record : records) {
-    if (record.half != half) continue;
+    if (!group.empty() && record.record->group != group) continue;
     for (const ComparedQuantity& one : record.comparisons) {
-      if (one.quantity != quantity) continue;
-      ++summary.records;
-      summary.mean_absolute += std::abs(one.error);
-      summary.bias += one.error;
-      if (summary.worst_id.empty() || std::abs(one.error) > std::abs(summary.worst)) {
-        summary.worst = one.error;
-        summary.worst_id = record.record->id;
-      }
+      if (one.quantity == quantity) errors.push_back({one.error, &record.record->id});
     }
   }
-  if (summary.records > 0) {
-    summary.mean_absolute /= summary.records;
-    summary.bias /= summary.records;
+  ErrorSummary summary = summary_of(errors);
+  summary.quantity = quantity;
+  summary.group = group;
+  return summary;
+}
+
+std::optional<CalibratedSummary> summarise_calibrated(const std::vector<JudgedRecord>& records) {
+  CalibratedSummary summary;
+  std::vector<SignedError> errors;
+  for (const JudgedRecord& record : records) {
+    if (!record.calibrated) continue;
+    errors.push_back({record.calibrated->error, &record.record->id});
+    for (const ComparedQuantity& one : record.comparisons) {
+      if (one.quantity == Quantity::kStepTime) summary.mean_without += std::abs(one.error);
+    }
+    std::vector<FittedConstant>& known = summary.constants;
+    const FittedConstant& constant = record.calibrated->constant;
+    if (std::find(known.begin(), known.end(), constant) == known.end()) known.push_back(constant);
   }
+  if (errors.empty()) return std::nullopt;
+  summary.errors = summary_of(errors);
+  summary.mean_without /= summary.errors.records;
   return summary;
 }
 
 std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibrations& calibrations,
                                         const std::string& only) {
   std::vector<JudgedSource> all;
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // source, record
+  struct Place {
+    std::size_t source, record;
+    const FittedConstant* constant;
+  };
+  std::vector<Place> places;
   for (const ResultSource& source : results.sources) {
     if (!only.empty() && source.name != only) continue;
-    JudgedSource judged;
-    judged.source = &source;
-    const auto found = calibrations.find(source.name);
-    if (!source.constants.empty()) judged.calibration = found == calibrations.end() ? Calibration{} : found->second;
-    const std::vector<const ResultRecord*> records = records_of(results, source);
-    const std::vector<Half> half = halves(source, records);
-    for (std::size_t k = 0; k < records.size(); ++k) {
-      judged.records.push_back({records[k], half[k], {}, {}});
-      places.emplace_back(all.size(), k);
+    JudgedSource judged = judged_source(results, source);
+    for (std::size_t k = 0; k < judged.records.size(); ++k) {
+      const HardwareFormat machine = machine_of(*judged.records[k].record);
+      const FittedConstant* constant = constant_without(calibrations, machine, source.name);
+      places.push_back({all.size(), k, constant});
+      std::vector<HardwareFormat>& missing = judged.without_constant;
+      if (constant != nullptr || machine.empty()) continue;
+      if (std::find(missing.begin(), missing.end(), machine) == missing.end()) missing.push_back(machine);
     }
     all.push_back(std::move(judged));
   }
   for_each_index(places.size(), threads_for(places.size(), 0), [&](std::size_t k) {
-    JudgedSource& source = all[places[k].first];
-    judge_record(source.records[places[k].second], source.calibration ? &*source.calibration : nullptr);
+    judge_record(all[places[k].source].records[places[k].record], places[k].constant);
   });
   for (JudgedSource& source : all) add_summaries(source);
   return all;

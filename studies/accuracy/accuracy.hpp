@@ -1,8 +1,8 @@
-// Accuracy: all records predicted, compared with what was measured, grouped by source; and the fit of its constants.
+// Accuracy: all records predicted, compared with what was measured, grouped by source.
 //
-// A source with constants is divided: of its set-ups, ordered by id, the first, third, fifth, ... is fitted, the others
-// are judged. Records with the same flags are one set-up, so that none is judged by its twin. What was measured plays
-// no part in that.
+// Every record is judged twice: without any constant, as `--model` predicts it for anybody, and with the constant of
+// its hardware and number format that was fitted to the records of other sources. Where there are none, no constant is
+// used.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "studies/accuracy/calibration.hpp"
+#include "studies/accuracy/noise.hpp"
 #include "studies/accuracy/prediction.hpp"
 #include "studies/accuracy/results_file.hpp"
 
 namespace debubble {
 
-enum class Half { kFitted, kJudged };
-[[nodiscard]] const char* to_string(Half half);  // "fitted", "judged"
-
+// Without any constant.
 struct ComparedQuantity {
   Quantity quantity = Quantity::kStepTime;
   double measured = 0;
@@ -25,44 +24,66 @@ struct ComparedQuantity {
   double error = 0;  // predicted / measured - 1; of a bubble: of the time that the same work takes
 };
 
+// The step time with a constant.
+struct CalibratedStep {
+  FittedConstant constant;
+  double predicted = 0;  // seconds
+  double error = 0;
+};
+
 struct JudgedRecord {
   const ResultRecord* record = nullptr;
-  Half half = Half::kJudged;
   std::vector<ComparedQuantity> comparisons;
+  std::optional<CalibratedStep> calibrated;
   std::string refused;  // why it could not be predicted; else empty
 };
 
 // Of one quantity over some records of a source.
 struct ErrorSummary {
   Quantity quantity = Quantity::kStepTime;
+  std::string group;  // of records; empty: all of the source
   int records = 0;
   double mean_absolute = 0;
+  double median_absolute = 0;
   double bias = 0;
   double worst = 0;  // signed
   std::string worst_id;
-  std::optional<double> target;  // a share, as the errors; of the judged half
+  std::optional<double> target;  // a share, as the errors; of the mean
+};
+
+// Of the step times that have a constant of other sources.
+struct CalibratedSummary {
+  ErrorSummary errors;
+  double mean_without = 0;                // the mean absolute error of the same records without a constant
+  std::vector<FittedConstant> constants;  // each once, in the order of the records
 };
 
 struct JudgedSource {
   const ResultSource* source = nullptr;
-  std::optional<Calibration> calibration;  // absent: nothing is fitted
   std::vector<JudgedRecord> records;
-  std::vector<ErrorSummary> judged;  // by quantity
-  std::vector<ErrorSummary> fitted;  // only where a half was fitted
-};
+  std::vector<ErrorSummary> summaries;           // without any constant; by quantity, of all records, then of groups
+  std::optional<CalibratedSummary> calibrated;   // nothing: no record has a constant
+  std::vector<HardwareFormat> without_constant;  // of its records' machines, those that no other source has
+  std::optional<Noise> noise;                    // nothing: no set-up was measured twice
 
-// Which half each record of a source, ordered by id, belongs to.
-[[nodiscard]] std::vector<Half> halves(const ResultSource& source, const std::vector<const ResultRecord*>& records);
+  // A share: by how much the longest step of one set-up exceeds the shortest, in the median. An error below it is
+  // none of the model's.
+  [[nodiscard]] double noise_floor() const { return noise ? noise->median - 1 : 0; }
+};
 
 // In the order of the file's sources, on all cores, with the same result on any number of them; `only` empty: all of
 // them. The results must outlive what is returned.
 [[nodiscard]] std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibrations& calibrations,
                                                       const std::string& only);
 
-// The constants that make the mean absolute error of the fitted half's step times least, on a fixed lattice: compute in
-// steps of 0.005, network of 0.05. Sources without constants are left out.
-[[nodiscard]] Calibrations fit_constants(const ResultsFile& results, const std::string& only);
+// By hardware and number format, over all sources and with each left out, on a fixed lattice in steps of 0.005: the
+// constants that make the mean over sources of the mean absolute error of their step times least.
+[[nodiscard]] Calibrations fit_constants(const ResultsFile& results);
 
-[[nodiscard]] ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity, Half half);
+// Of the records of a group, or of all where it is empty; without any constant.
+[[nodiscard]] ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity,
+                                     const std::string& group);
+// Nothing where no record has one.
+[[nodiscard]] std::optional<CalibratedSummary> summarise_calibrated(const std::vector<JudgedRecord>& records);
 
 }  // namespace debubble

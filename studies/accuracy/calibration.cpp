@@ -1,5 +1,6 @@
 #include "studies/accuracy/calibration.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -8,17 +9,22 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "scenario/check_scenario.hpp"
 #include "studies/accuracy/dialect.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::string_view kRule =
-    "Fitted by `debubble accuracy --fit` to the first, third, fifth, ... set-up of a source, ordered by id; the others "
-    "are judged. The mean absolute error of the step time is made least.";
+    "Fitted by `debubble accuracy --fit`: for each hardware and number format over all sources (left_out null), and "
+    "for "
+    "each source over all others. Made least is the mean over sources of the mean absolute error of their step times: "
+    "a "
+    "source counts once, however many records it has.";
+constexpr IntegerRule kCountRule{"records or sources", 1, 1'000'000, "what the constant was fitted to"};
 
 double factor(JsonObjectReader& reader, const char* key) {
-  const JsonValue* value = reader.member(key, false);
+  const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return 1;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
   double number = 0;
@@ -29,11 +35,61 @@ double factor(JsonObjectReader& reader, const char* key) {
   return 1;
 }
 
+std::string left_out_source(JsonObjectReader& reader) {
+  const JsonValue* value = reader.member("left_out", true);
+  if (value == nullptr || value->kind == JsonValue::Kind::kNull) return "";
+  if (value->kind == JsonValue::Kind::kString && !value->text.empty()) return value->text;
+  reader.complain("P007", "left_out", "\"left_out\" must name a source; got " + describe(*value),
+                  "write null where none is left out");
+  return "";
+}
+
+FittedConstant read_constant(const JsonValue& value, const std::string& pointer, ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  FittedConstant constant;
+  constant.machine = {reader.text("hardware"), reader.text("format")};
+  constant.left_out = left_out_source(reader);
+  constant.compute = factor(reader, "compute");
+  constant.records = static_cast<int>(reader.integer("records", kCountRule));
+  constant.sources = static_cast<int>(reader.integer("sources", kCountRule));
+  reader.finish();
+  return constant;
+}
+
+// Nothing else in a file of another version would mean anything.
+bool is_this_version(JsonObjectReader& reader) {
+  const std::string schema = reader.text("schema");
+  if (schema.empty() || schema == "debubble.calibration/2") return !schema.empty();
+  const bool old = schema == "debubble.calibration/1";
+  reader.complain("P010", "schema",
+                  "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/2\"" +
+                      (old ? ": two constants for each source are no longer taken" : ""),
+                  "write the file anew with `debubble accuracy --fit`");
+  return false;
+}
+
 }  // namespace
 
-std::string flag_text(const Calibration& calibration) {
-  return "compute=" + plain(calibration.compute) + ",network=" + plain(calibration.network);
+HardwareFormat machine_of(const ResultRecord& record) {
+  ScenarioFlags flags;
+  set_flags(flag_rows(flags), record.arguments);
+  const TransformerFlags& model = flags.transformer;
+  if (model.hardware.empty() || model.model.empty()) return {};
+  std::string format = model.dtype.empty() ? "bf16" : model.dtype;
+  if (model.fp8_recipe == "mxfp8") format = "mxfp8";
+  if (model.fp8_recipe == "blockwise") format = "fp8-blockwise";
+  return {model.hardware, format};
 }
+
+const FittedConstant* constant_without(const Calibrations& calibrations, const HardwareFormat& machine,
+                                       const std::string& source) {
+  for (const FittedConstant& one : calibrations) {
+    if (one.machine == machine && one.left_out == source) return &one;
+  }
+  return nullptr;
+}
+
+std::string flag_text(const FittedConstant& constant) { return "compute=" + plain(constant.compute); }
 
 Calibrations read_calibrations(std::string_view text, const std::string& file) {
   ProblemList problems(file, results_dialect());
@@ -41,19 +97,17 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   if (!root) problems.throw_if_any();
   Calibrations calibrations;
   JsonObjectReader reader(*root, "", problems);
-  if (reader.is_object()) {
-    const std::string schema = reader.text("schema");
-    if (!schema.empty() && schema != "debubble.calibration/1") {
-      reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/1\"",
-                      "write it anew with --fit");
-    }
+  if (reader.is_object() && is_this_version(reader)) {
     (void)reader.optional_text("rule");
-    const JsonValue* sources = reader.array("sources");
-    for (std::size_t k = 0; sources != nullptr && k < sources->children.size(); ++k) {
-      JsonObjectReader source(sources->children[k], "/sources/" + std::to_string(k), problems);
-      const std::string name = source.text("source");
-      calibrations[name] = {factor(source, "compute"), factor(source, "network")};
-      source.finish();
+    const JsonValue* constants = reader.array("constants");
+    for (std::size_t k = 0; constants != nullptr && k < constants->children.size(); ++k) {
+      const std::string pointer = "/constants/" + std::to_string(k);
+      const FittedConstant one = read_constant(constants->children[k], pointer, problems);
+      if (constant_without(calibrations, one.machine, one.left_out) != nullptr) {
+        problems.add_at_pointer("G004", pointer, "this hardware, format and left-out source appear twice",
+                                "there is one constant for each");
+      }
+      calibrations.push_back(one);
     }
     reader.finish();
   }
@@ -63,11 +117,14 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
 
 std::string calibrations_json(const Calibrations& calibrations) {
   std::string list;
-  for (const auto& [source, calibration] : calibrations) {
-    list += std::string(list.empty() ? "" : ",") + "\n    {\"source\": " + json_string(source) +
-            ", \"compute\": " + plain(calibration.compute) + ", \"network\": " + plain(calibration.network) + "}";
+  for (const FittedConstant& one : calibrations) {
+    const std::string left_out = one.left_out.empty() ? "null" : json_string(one.left_out);
+    list += std::string(list.empty() ? "" : ",") + "\n    {\"hardware\": " + json_string(one.machine.hardware) +
+            ", \"format\": " + json_string(one.machine.format) + ", \"left_out\": " + left_out +
+            ", \"compute\": " + plain(one.compute) + ", \"records\": " + std::to_string(one.records) +
+            ", \"sources\": " + std::to_string(one.sources) + "}";
   }
-  return "{\n  \"schema\": \"debubble.calibration/1\",\n  \"rule\": " + json_string(kRule) + ",\n  \"sources\": [" +
+  return "{\n  \"schema\": \"debubble.calibration/2\",\n  \"rule\": " + json_string(kRule) + ",\n  \"constants\": [" +
          list + "\n  ]\n}\n";
 }
 

@@ -1,8 +1,8 @@
-// The fit of a source's constants: a descent on a fixed lattice, the same on every machine.
+// The fit of one constant per hardware and number format: a descent on a fixed lattice, the same on every machine.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -12,92 +12,117 @@
 namespace debubble {
 namespace {
 
-// A point of the lattice: multiples of the finest steps. Whole numbers, so that no point is ever slightly off.
-using Point = std::pair<int, int>;  // compute, network
+// Multiples of the finest step. Whole numbers, so that no point is ever slightly off.
 constexpr double kComputeStep = 0.005;
-constexpr double kNetworkStep = 0.05;
-constexpr Point kStart{200, 20};      // 1, 1
-constexpr Point kLeast{40, 4};        // 0.2, 0.2
-constexpr Point kMostPoint{600, 80};  // 3, 4
+constexpr int kStart = 200;         // 1
+constexpr int kLowestPoint = 40;    // 0.2
+constexpr int kHighestPoint = 600;  // 3
 
-Calibration calibration_at(Point point) {
+double compute_at(int point) {
   // Through text-sized decimals: 195 x 0.005 shall print as 0.975.
-  return {std::round(point.first * kComputeStep * 1000) / 1000, std::round(point.second * kNetworkStep * 100) / 100};
+  return std::round(point * kComputeStep * 1000) / 1000;
 }
 
-class Fit {
- public:
-  explicit Fit(std::vector<const ResultRecord*> records, bool compute, bool network)
-      : records_(std::move(records)), compute_(compute), network_(network) {}
+// A step time that was measured, and what it is predicted to be at points of the lattice.
+struct FittedStep {
+  const ResultRecord* record = nullptr;
+  double measured = 0;
+  std::map<int, double> errors;  // absolute, by point
+};
 
-  Calibration best() {
-    Point here = kStart;
-    for (const int step : {32, 16, 8, 4, 2, 1}) here = descend(here, {step, std::max(1, step / 4)});
-    return calibration_at(here);
+class MachineFit {
+ public:
+  MachineFit(HardwareFormat machine, std::vector<FittedStep> steps)
+      : machine_(std::move(machine)), steps_(std::move(steps)) {}
+
+  // Over all sources, then without each of them where others remain.
+  void append_to(Calibrations& calibrations) {
+    std::set<std::string> sources;
+    for (const FittedStep& step : steps_) sources.insert(step.record->source);
+    calibrations.push_back(fitted(""));
+    if (sources.size() < 2) return;
+    for (const std::string& source : sources) calibrations.push_back(fitted(source));
   }
 
  private:
-  // One constant after the other, as long as a step makes the error less.
-  Point descend(Point here, Point step) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const Point& by :
-           {Point{step.first, 0}, Point{-step.first, 0}, Point{0, step.second}, Point{0, -step.second},
-            Point{step.first, -step.second}, Point{-step.first, step.second}}) {
-        if ((by.first != 0 && !compute_) || (by.second != 0 && !network_)) continue;
-        const Point next{std::clamp(here.first + by.first, kLeast.first, kMostPoint.first),
-                         std::clamp(here.second + by.second, kLeast.second, kMostPoint.second)};
-        if (error(next) >= error(here)) continue;
-        here = next;
-        moved = true;
+  FittedConstant fitted(const std::string& left_out) {
+    FittedConstant constant{machine_, left_out, 1, 0, 0};
+    std::set<std::string> sources;
+    for (const FittedStep& step : steps_) {
+      if (step.record->source == left_out) continue;
+      ++constant.records;
+      sources.insert(step.record->source);
+    }
+    constant.sources = static_cast<int>(sources.size());
+    int here = kStart;
+    for (const int step : {32, 16, 8, 4, 2, 1}) {
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (const int by : {step, -step}) {
+          const int next = std::clamp(here + by, kLowestPoint, kHighestPoint);
+          if (error(next, left_out) >= error(here, left_out)) continue;
+          here = next;
+          moved = true;
+        }
       }
     }
-    return here;
+    constant.compute = compute_at(here);
+    return constant;
   }
 
-  double error(Point point) {
-    const auto known = errors_.find(point);
-    if (known != errors_.end()) return known->second;
-    const Calibration calibration = calibration_at(point);
-    std::vector<double> each(records_.size(), 0);
-    for_each_index(records_.size(), threads_for(records_.size(), 0), [&](std::size_t k) {
-      for (const MeasuredQuantity& measured : records_[k]->measured) {
-        if (measured.quantity != Quantity::kStepTime) continue;
-        each[k] = std::abs(predict(*records_[k], &calibration).step_seconds / measured.value - 1);
-      }
+  // The mean over sources, but for one, of the mean absolute error of their steps.
+  double error(int point, const std::string& left_out) {
+    predict_at(point);
+    std::map<std::string, std::pair<double, int>> sums;
+    for (const FittedStep& step : steps_) {
+      if (step.record->source == left_out) continue;
+      auto& [sum, steps] = sums[step.record->source];
+      sum += step.errors.at(point);
+      ++steps;
+    }
+    double total = 0;
+    for (const auto& [source, sum] : sums) total += sum.first / sum.second;
+    return total / static_cast<double>(sums.size());
+  }
+
+  void predict_at(int point) {
+    if (steps_.front().errors.contains(point)) return;
+    const FittedConstant constant{machine_, "", compute_at(point), 0, 0};
+    for_each_index(steps_.size(), threads_for(steps_.size(), 0), [&](std::size_t k) {
+      const double predicted = predict(*steps_[k].record, &constant).step_seconds;
+      steps_[k].errors[point] = std::abs(predicted / steps_[k].measured - 1);
     });
-    double sum = 0;
-    for (const double one : each) sum += one;
-    return errors_.emplace(point, sum).first->second;
   }
 
-  std::vector<const ResultRecord*> records_;
-  bool compute_, network_;
-  std::map<Point, double> errors_;
+  HardwareFormat machine_;
+  std::vector<FittedStep> steps_;
 };
 
-bool has_constant(const ResultSource& source, const char* constant) {
-  return std::find(source.constants.begin(), source.constants.end(), constant) != source.constants.end();
+// A record that cannot be predicted plays no part, as it plays none in a summary.
+bool can_be_predicted(const ResultRecord& record) {
+  try {
+    (void)predict(record, nullptr);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace
 
-Calibrations fit_constants(const ResultsFile& results, const std::string& only) {
+Calibrations fit_constants(const ResultsFile& results) {
+  std::map<std::pair<std::string, std::string>, std::vector<FittedStep>> by_machine;
+  for (const ResultRecord& record : results.records) {
+    const HardwareFormat machine = machine_of(record);
+    if (machine.empty()) continue;
+    for (const MeasuredQuantity& measured : record.measured) {
+      if (measured.quantity != Quantity::kStepTime || !can_be_predicted(record)) continue;
+      by_machine[{machine.hardware, machine.format}].push_back({&record, measured.value, {}});
+    }
+  }
   Calibrations calibrations;
-  for (const ResultSource& source : results.sources) {
-    if (source.constants.empty() || (!only.empty() && source.name != only)) continue;
-    std::vector<const ResultRecord*> records;
-    for (const ResultRecord& record : results.records) {
-      if (record.source == source.name) records.push_back(&record);
-    }
-    const std::vector<Half> half = halves(source, records);
-    std::vector<const ResultRecord*> fitted;
-    for (std::size_t k = 0; k < records.size(); ++k) {
-      if (half[k] == Half::kFitted) fitted.push_back(records[k]);
-    }
-    if (fitted.empty()) continue;
-    calibrations[source.name] =
-        Fit(std::move(fitted), has_constant(source, "compute"), has_constant(source, "network")).best();
+  for (auto& [key, steps] : by_machine) {
+    MachineFit({key.first, key.second}, std::move(steps)).append_to(calibrations);
   }
   return calibrations;
 }

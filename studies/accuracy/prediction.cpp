@@ -19,15 +19,15 @@ namespace {
 constexpr double kSecond = 1e9;
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
-std::vector<std::string> arguments_of(const ResultRecord& record, const Calibration* calibration) {
+std::vector<std::string> arguments_of(const ResultRecord& record, const FittedConstant* constant) {
   std::vector<std::string> arguments = record.arguments;
-  if (calibration != nullptr) arguments.push_back("--calibrate=" + flag_text(*calibration));
+  if (constant != nullptr) arguments.push_back("--calibrate=" + flag_text(*constant));
   return arguments;
 }
 
-Scenario scenario_of(const ResultRecord& record, const Calibration* calibration) {
+Scenario scenario_of(const ResultRecord& record, const FittedConstant* constant) {
   ScenarioFlags flags;
-  set_flags(flag_rows(flags), arguments_of(record, calibration));
+  set_flags(flag_rows(flags), arguments_of(record, constant));
   return check_scenario(flags);
 }
 
@@ -72,8 +72,8 @@ double peak_gibibytes(const Report& report) {
 
 }  // namespace
 
-Prediction predict(const ResultRecord& record, const Calibration* calibration) {
-  const Scenario scenario = scenario_of(record, calibration);
+Prediction predict(const ResultRecord& record, const FittedConstant* constant) {
+  const Scenario scenario = scenario_of(record, constant);
   NoProgress progress;
   const Job job = prepare(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
   Prediction prediction;
@@ -94,9 +94,9 @@ Prediction predict(const ResultRecord& record, const Calibration* calibration) {
   return prediction;
 }
 
-std::string command_of(const ResultRecord& record, const Calibration* calibration) {
+std::string command_of(const ResultRecord& record, const FittedConstant* constant) {
   std::string command = "debubble simulate";
-  for (const std::string& argument : arguments_of(record, calibration)) {
+  for (const std::string& argument : arguments_of(record, constant)) {
     const std::size_t equals = argument.find('=');
     command += " " + argument.substr(0, equals);
     if (equals != std::string::npos) command += " " + shell_quoted(argument.substr(equals + 1));

@@ -14,11 +14,11 @@ struct Prediction {
   std::optional<double> peak_gib;  // of the device that needs most; only where the record has it
 };
 
-// Throws InputError for flags that do not fit together, and where the run ends in a deadlock. `calibration` null: the
-// source has no constants.
-[[nodiscard]] Prediction predict(const ResultRecord& record, const Calibration* calibration);
+// Throws InputError for flags that do not fit together, and where the run ends in a deadlock. `constant` null: none
+// is used.
+[[nodiscard]] Prediction predict(const ResultRecord& record, const FittedConstant* constant);
 
 // The command that shows the same: "debubble simulate --schedule 1f1b ...".
-[[nodiscard]] std::string command_of(const ResultRecord& record, const Calibration* calibration);
+[[nodiscard]] std::string command_of(const ResultRecord& record, const FittedConstant* constant);
 
 }  // namespace debubble

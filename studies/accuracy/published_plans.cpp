@@ -65,15 +65,11 @@ ScenarioFlags without_layout(ScenarioFlags flags) {
 }
 
 // Nothing where no model is trained, or no step was measured.
-std::optional<ReadRecord> read_layout(const ResultRecord& record, const std::optional<Calibration>& calibration) {
+std::optional<ReadRecord> read_layout(const ResultRecord& record) {
   ReadRecord read;
   read.record = &record;
-  for (const MeasuredQuantity& one : record.measured) {
-    if (one.quantity == Quantity::kStepTime) read.measured = one.value;
-  }
-  std::vector<std::string> arguments = record.arguments;
-  if (calibration) arguments.push_back("--calibrate=" + flag_text(*calibration));
-  set_flags(flag_rows(read.flags), arguments);
+  read.measured = measured_step(record).value_or(0);
+  set_flags(flag_rows(read.flags), record.arguments);
   if (read.flags.transformer.model.empty() || read.measured <= 0) return std::nullopt;
   read.choice = choice_from(read.flags);
   read.job = without_layout(read.flags);
@@ -214,7 +210,7 @@ std::vector<std::vector<ReadRecord>> group_jobs(const ResultsFile& results, cons
   std::vector<std::vector<ReadRecord>> jobs;
   for (const ResultRecord& record : results.records) {
     if (record.source != source.source->name) continue;
-    std::optional<ReadRecord> read = read_layout(record, source.calibration);
+    std::optional<ReadRecord> read = read_layout(record);
     if (!read) continue;
     const std::string key = flag_line(flag_rows(read->job)) + " " + std::to_string(gpus_of(read->choice)) + " " +
                             std::to_string(batch_of(read->choice));
@@ -226,18 +222,18 @@ std::vector<std::vector<ReadRecord>> group_jobs(const ResultsFile& results, cons
 }
 
 std::optional<double> step_error(const JudgedSource& source) {
-  for (const ErrorSummary& one : source.judged) {
-    if (one.quantity == Quantity::kStepTime) return one.mean_absolute;
+  for (const ErrorSummary& one : source.summaries) {
+    if (one.quantity == Quantity::kStepTime && one.group.empty()) return one.mean_absolute;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::vector<PlannedSource> plan_published(const ResultsFile& results, const Calibrations& calibrations,
-                                          const std::string& only, double gap, Progress& progress) {
+std::vector<PlannedSource> plan_published(const ResultsFile& results, const std::string& only, double gap,
+                                          Progress& progress) {
   std::vector<PlannedSource> sources;
-  for (const JudgedSource& judged : judge_results(results, calibrations, only)) {
+  for (const JudgedSource& judged : judge_results(results, {}, only)) {
     PlannedSource planned;
     planned.source = judged.source;
     planned.error = step_error(judged);

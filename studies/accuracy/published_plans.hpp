@@ -2,7 +2,7 @@
 // over the GPUs, and what these layouts take in the same model.
 //
 // Records of one source with the same model, GPUs and batch are one job, and their layouts compete. A job keeps all
-// flags of its records but those of the layout; the source's fitted constants hold for both sides.
+// flags of its records but those of the layout. Nothing is fitted, on either side.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "scenario/job/progress.hpp"
-#include "studies/accuracy/calibration.hpp"
 #include "studies/accuracy/results_file.hpp"
 #include "studies/plan/evaluation.hpp"
 
@@ -46,13 +45,13 @@ struct PublishedJob {
 
 struct PlannedSource {
   const ResultSource* source = nullptr;
-  std::optional<double> error;  // mean absolute error of its predicted step times, judged where a half is
+  std::optional<double> error;  // mean absolute error of its predicted step times, without any constant
   std::vector<PublishedJob> jobs;
 };
 
 // Of the sources with such records, in the file's order; `only` empty: all. `gap` as in SearchOptions. The results must
 // outlive what is returned. Throws what read_plan and plan_space throw.
-[[nodiscard]] std::vector<PlannedSource> plan_published(const ResultsFile& results, const Calibrations& calibrations,
-                                                        const std::string& only, double gap, Progress& progress);
+[[nodiscard]] std::vector<PlannedSource> plan_published(const ResultsFile& results, const std::string& only, double gap,
+                                                        Progress& progress);
 
 }  // namespace debubble

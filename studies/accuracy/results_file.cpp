@@ -68,13 +68,30 @@ struct SourceFlags {
   std::vector<std::string> arguments;
 };
 
-void check_constants(const ResultSource& source, JsonObjectReader& reader) {
-  const std::set<std::string> known{"compute", "network"};
-  const std::set<std::string> given(source.constants.begin(), source.constants.end());
-  const bool all_known = std::includes(known.begin(), known.end(), given.begin(), given.end());
-  if (all_known && given.size() == source.constants.size()) return;
-  reader.complain("P012", "constants", "a source may have the constants \"compute\" and \"network\", each once",
-                  "two are the most that may be fitted");
+void read_targets(JsonObjectReader& reader, const std::string& group, ResultSource& source) {
+  for (const Quantity quantity : kQuantities) {
+    const std::optional<double> target = positive_member(reader, to_string(quantity));
+    if (target) source.targets.push_back({group, quantity, *target});
+  }
+  reader.finish();
+}
+
+// {"dense": {"step_time": 8}}: by the groups that the source's records name.
+void read_group_targets(const JsonValue& value, const std::string& pointer, ResultSource& source,
+                        ProblemList& problems) {
+  JsonObjectReader groups(value, pointer, problems);
+  for (const JsonValue& targets : value.children) {
+    if (!groups.is_object()) return;
+    JsonObjectReader inner(targets, pointer + "/" + targets.key, problems);
+    read_targets(inner, targets.key, source);
+  }
+}
+
+// Earlier versions fitted up to two constants to half of each source's records.
+void refuse_constants(JsonObjectReader& reader) {
+  if (reader.member("constants", false) == nullptr) return;
+  reader.complain("P012", "constants", "sources have no constants: one per hardware and number format is fitted",
+                  "leave \"constants\" out");
 }
 
 SourceFlags read_result_source(const JsonValue& value, const std::string& pointer, const std::string& file,
@@ -87,15 +104,13 @@ SourceFlags read_result_source(const JsonValue& value, const std::string& pointe
   source.where = reader.text("where");
   source.licence = reader.text("licence");
   source.kind = reader.text("kind");
-  source.constants = texts_member(reader, "constants");
-  check_constants(source, reader);
+  refuse_constants(reader);
   if (const JsonValue* targets = reader.member("targets", false)) {
     JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
-    for (const Quantity quantity : kQuantities) {
-      const std::optional<double> target = positive_member(inner, to_string(quantity));
-      if (target) source.targets.emplace_back(quantity, *target);
-    }
-    inner.finish();
+    read_targets(inner, "", source);
+  }
+  if (const JsonValue* targets = reader.member("group_targets", false)) {
+    read_group_targets(*targets, reader.pointer_to("group_targets"), source, problems);
   }
   source.assumed = reader.optional_text("assumed");
   source.not_modelled = texts_member(reader, "not_modelled");
@@ -131,9 +146,28 @@ ResultRecord read_record(const JsonValue& value, const std::string& pointer, con
       inner.complain("P012", "", "nothing that can be predicted was measured", "list the record under \"unusable\"");
     }
   }
+  record.group = reader.optional_text("group");
+  record.software = reader.optional_text("software");
   record.note = reader.optional_text("note");
   reader.finish();
   return record;
+}
+
+// A target of records that there are none of would never be missed.
+void check_groups(const ResultsFile& results, ProblemList& problems) {
+  for (std::size_t k = 0; k < results.sources.size(); ++k) {
+    const ResultSource& source = results.sources[k];
+    for (const ResultTarget& target : source.targets) {
+      if (target.group.empty()) continue;
+      const bool known = std::any_of(results.records.begin(), results.records.end(), [&](const ResultRecord& record) {
+        return record.source == source.name && record.group == target.group;
+      });
+      if (known) continue;
+      problems.add_at_pointer("G014", "/sources/" + std::to_string(k) + "/group_targets",
+                              "no record of this source is of the group " + in_quotes(target.group),
+                              "records name it as their \"group\"");
+    }
+  }
 }
 
 void read_unusable(const JsonValue& value, const std::string& pointer, ResultsFile& results, ProblemList& problems) {
@@ -172,6 +206,7 @@ void read_results_root(const JsonValue& root, const std::string& file, ResultsFi
     problems.add_at_pointer("G004", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
                             "give each record its own id");
   });
+  check_groups(results, problems);
   for_each_child(
       reader.optional_array("unusable"), "unusable",
       [&](const JsonValue& value, const std::string& pointer) { read_unusable(value, pointer, results, problems); });

@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace debubble {
@@ -25,7 +24,15 @@ struct ResultRecord {
   std::string source;
   std::vector<std::string> arguments;  // "--schedule=1f1b", ...: of `debubble simulate`, the source's included
   std::vector<MeasuredQuantity> measured;
+  std::string group;     // of the source's records that are also summed up apart; may be empty
+  std::string software;  // with its version, where the source states it
   std::string note;
+};
+
+struct ResultTarget {
+  std::string group;  // empty: of all records
+  Quantity quantity = Quantity::kStepTime;
+  double per_cent = 0;  // mean absolute error, without any constant
 };
 
 struct ResultSource {
@@ -33,11 +40,10 @@ struct ResultSource {
   std::string title;
   std::string where;  // publication or repository, commit, path
   std::string licence;
-  std::string kind;                                  // "measured", ...
-  std::vector<std::string> constants;                // what is fitted: "compute", "network"; at most two
-  std::vector<std::pair<Quantity, double>> targets;  // mean absolute error, in per cent
-  std::string assumed;                               // what the source leaves open and we assume
-  std::vector<std::string> not_modelled;             // effects that the prediction leaves out
+  std::string kind;  // "measured", ...
+  std::vector<ResultTarget> targets;
+  std::string assumed;                    // what the source leaves open and we assume
+  std::vector<std::string> not_modelled;  // effects that the prediction leaves out
 };
 
 struct UnusableResult {

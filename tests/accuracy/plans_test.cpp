@@ -16,10 +16,10 @@ using PlansJson = nlohmann::json;
 constexpr const char* kThreeJobs = R"({
   "schema": "debubble.results/1",
   "sources": [
-    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up", "constants": [],
+    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
      "not_modelled": ["the weather"],
      "flags": {"model": "gpt2-small", "hardware": "a100-80", "sequence": 1024, "topology": "dgx-a100:1", "step": "on"}},
-    {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up", "constants": [],
+    {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"times": "f=1,b=2", "schedule": "1f1b"}}
   ],
   "records": [
@@ -38,7 +38,7 @@ const std::vector<std::string> kPlans{"accuracy", "--plans", "--records", "resul
 
 Folder& with_records(Folder& folder, const std::string& results) {
   folder.write("results.json", results);
-  folder.write("calibration.json", R"({"schema": "debubble.calibration/1", "rule": "none", "sources": []})");
+  folder.write("calibration.json", R"({"schema": "debubble.calibration/2", "rule": "none", "constants": []})");
   return folder;
 }
 
@@ -117,8 +117,12 @@ TEST_CASE("plans: what they refuse") {
         "  --> --plans\n"
         "  = help: leave one of the two out\n");
   CHECK(folder.refusal({"accuracy", "--plans", "--fit"}) ==
-        "error[C087]: plans take the constants as they are\n"
+        "error[C087]: plans are made without any constant\n"
         "  --> --fit\n"
+        "  = help: leave one of the two out\n");
+  CHECK(folder.refusal({"accuracy", "--plans", "--calibration", "calibration.json"}) ==
+        "error[C087]: plans are made without any constant\n"
+        "  --> --calibration\n"
         "  = help: leave one of the two out\n");
 }
 

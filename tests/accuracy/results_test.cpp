@@ -1,7 +1,9 @@
-// Published results: what their reader refuses, how records are divided, how errors are summed up.
+// Published results: what their reader refuses, how errors are summed up, which constant a source has.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/error.hpp"
@@ -19,11 +21,12 @@ using testing::replaced;
 const std::string kResults = R"({
   "schema": "debubble.results/1",
   "sources": [
-    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up", "constants": [],
-     "targets": {"step_time": 5}, "flags": {"schedule": "1f1b", "devices": 2}}
+    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
+     "targets": {"step_time": 5}, "group_targets": {"long": {"step_time": 7}}, "flags": {"schedule": "1f1b", "devices": 2}}
   ],
   "records": [
-    {"id": "b", "source": "toy", "flags": {"microbatches": 4, "times": "f=1,b=2"}, "measured": {"step_time_s": 0.03}},
+    {"id": "b", "source": "toy", "group": "long", "software": "Toy 2.1",
+     "flags": {"microbatches": 4, "times": "f=1,b=2"}, "measured": {"step_time_s": 0.03}},
     {"id": "a", "source": "toy", "flags": {"microbatches": 2, "times": "f=1,b=2"},
      "measured": {"step_time_s": 0.009, "bubble_ratio": 0.3333}}
   ],
@@ -52,7 +55,13 @@ TEST_CASE("results: a source's flags come first, records are ordered by id") {
   REQUIRE(results.records[0].measured.size() == 2);
   CHECK(results.records[0].measured[1].quantity == Quantity::kBubble);
   CHECK(results.unusable.size() == 1);
-  CHECK(results.sources.front().targets.front() == std::pair{Quantity::kStepTime, 5.0});
+  REQUIRE(results.sources.front().targets.size() == 2);
+  CHECK(results.sources.front().targets[0].group.empty());
+  CHECK(results.sources.front().targets[0].per_cent == 5);
+  CHECK(results.sources.front().targets[1].group == "long");
+  CHECK(results.sources.front().targets[1].per_cent == 7);
+  CHECK(results.records[1].group == "long");
+  CHECK(results.records[1].software == "Toy 2.1");
 }
 
 TEST_CASE("results: files of a record lie beside the results") {
@@ -68,59 +77,103 @@ TEST_CASE("results: what is wrong is refused, with its code") {
   CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kin": "made up")")) == "P006 P005");
   CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("step_time_s": 0)")) == "P012 P012");
   CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("time": 0.03)")) == "P005 P012");
-  CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) == "G014");
+  CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) ==
+        "G014 G014");  // its group, too
   CHECK(codes_of(replaced(kResults, R"("id": "b")", R"("id": "a")")) == "G004");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["latency"])")) == "P012");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["compute", "compute"])")) == "P012");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": [1])")) == "P007");
+  // Of the earlier fits by source.
+  CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kind": "made up", "constants": ["compute"])")) ==
+        "P012");
+  CHECK(codes_of(replaced(kResults, R"("group": "long")", R"("group": "short")")) == "G014");
+  CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", R"({"long": {"time": 7}})")) == "P005");
+  CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", "7")) == "P007");
   CHECK(codes_of(replaced(kResults, R"("microbatches": 4)", R"("microbatch": 4)")) == "P005");
 }
 
-TEST_CASE("halves: in turn by id, twins together, and never by what was measured") {
-  const auto make = [](std::vector<std::string> setups, double measured) {
-    std::vector<ResultRecord> records;
-    for (std::size_t k = 0; k < setups.size(); ++k) {
-      ResultRecord record;
-      record.id = "r" + std::to_string(k);
-      record.arguments = {"--times=" + setups[k]};
-      record.measured = {{Quantity::kStepTime, measured * static_cast<double>(k + 1)}};
-      records.push_back(record);
-    }
-    return records;
-  };
-  ResultSource source;
-  const auto halves_of = [&](const std::vector<ResultRecord>& records) {
-    std::vector<const ResultRecord*> list;
-    for (const ResultRecord& record : records) list.push_back(&record);
-    std::string text;
-    for (const Half half : halves(source, list)) text += half == Half::kFitted ? 'f' : 'j';
-    return text;
-  };
-  CHECK(halves_of(make({"a", "b", "c"}, 1)) == "jjj");  // nothing to fit
-  source.constants = {"compute"};
-  CHECK(halves_of(make({"a", "b", "c", "d", "e"}, 1)) == "fjfjf");
-  CHECK(halves_of(make({"a", "b", "c", "d", "e"}, -7)) == "fjfjf");
-  CHECK(halves_of(make({"a", "a", "b", "c", "b", "d"}, 1)) == "ffjfjj");
-}
-
-TEST_CASE("errors: mean of sizes, bias with signs, the worst by size") {
+TEST_CASE("errors: mean and median of sizes, bias with signs, the worst by size, by group") {
   std::vector<ResultRecord> records(3);
   std::vector<JudgedRecord> judged(3);
   const std::vector<double> errors{0.10, -0.30, 0.05};
   for (std::size_t k = 0; k < 3; ++k) {
     records[k].id = "r" + std::to_string(k);
+    records[k].group = k < 2 ? "large" : "small";
     judged[k].record = &records[k];
     judged[k].comparisons = {{Quantity::kStepTime, 1, 1 + errors[k], errors[k]}};
   }
-  judged[2].half = Half::kFitted;
-  const ErrorSummary summary = summarise(judged, Quantity::kStepTime, Half::kJudged);
-  CHECK(summary.records == 2);
-  CHECK(summary.mean_absolute == doctest::Approx(0.20));
-  CHECK(summary.bias == doctest::Approx(-0.10));
-  CHECK(summary.worst == doctest::Approx(-0.30));
-  CHECK(summary.worst_id == "r1");
-  CHECK(summarise(judged, Quantity::kStepTime, Half::kFitted).records == 1);
-  CHECK(summarise(judged, Quantity::kBubble, Half::kJudged).records == 0);
+  const ErrorSummary all = summarise(judged, Quantity::kStepTime, "");
+  CHECK(all.records == 3);
+  CHECK(all.mean_absolute == doctest::Approx(0.15));
+  CHECK(all.median_absolute == doctest::Approx(0.10));
+  CHECK(all.bias == doctest::Approx(-0.05));
+  const ErrorSummary large = summarise(judged, Quantity::kStepTime, "large");
+  CHECK(large.records == 2);
+  CHECK(large.mean_absolute == doctest::Approx(0.20));
+  CHECK(large.median_absolute == doctest::Approx(0.20));
+  CHECK(large.bias == doctest::Approx(-0.10));
+  CHECK(large.worst == doctest::Approx(-0.30));
+  CHECK(large.worst_id == "r1");
+  CHECK(summarise(judged, Quantity::kBubble, "").records == 0);
+}
+
+TEST_CASE("with a constant: over the records that have one, next to the same without") {
+  std::vector<ResultRecord> records(3);
+  std::vector<JudgedRecord> judged(3);
+  const FittedConstant constant{{"h100", "fp8"}, "toy", 0.9, 4, 2};
+  for (std::size_t k = 0; k < 3; ++k) {
+    judged[k].record = &records[k];
+    judged[k].comparisons = {{Quantity::kPeakMemory, 1, 9, 8}, {Quantity::kStepTime, 1, 0.8, -0.2}};
+  }
+  CHECK_FALSE(summarise_calibrated(judged).has_value());
+  judged[0].calibrated = {constant, 0.9, -0.1};
+  judged[2].calibrated = {constant, 1.3, 0.3};
+  const std::optional<CalibratedSummary> summary = summarise_calibrated(judged);
+  REQUIRE(summary.has_value());
+  CHECK(summary->errors.records == 2);
+  CHECK(summary->errors.mean_absolute == doctest::Approx(0.2));
+  CHECK(summary->mean_without == doctest::Approx(0.2));
+  CHECK(summary->constants == std::vector<FittedConstant>{constant});
+}
+
+TEST_CASE("noise: records with the same flags, by the ratio of their steps") {
+  const std::vector<std::string> setups{"a", "b", "a", "c", "b", "a", "d"};
+  const std::vector<double> steps{1.0, 2.0, 1.1, 5.0, 3.0, 1.05, 4.0};
+  std::vector<ResultRecord> records(7);
+  std::vector<const ResultRecord*> list;
+  for (std::size_t k = 0; k < 7; ++k) {
+    records[k].arguments = {"--times=" + setups[k]};
+    records[k].measured = {{Quantity::kStepTime, steps[k]}};
+    list.push_back(&records[k]);
+  }
+  const std::optional<Noise> noise = noise_of(list);
+  REQUIRE(noise.has_value());
+  REQUIRE(noise->setups.size() == 2);
+  CHECK(noise->setups[0].records.size() == 3);
+  CHECK(noise->setups[0].ratio == doctest::Approx(1.1));
+  CHECK(noise->median == doctest::Approx(1.3));
+  CHECK(noise->largest == doctest::Approx(1.5));
+  CHECK_FALSE(noise_of({&records[0], &records[1]}).has_value());
+  JudgedSource judged;
+  CHECK(noise_text(judged, Quantity::kStepTime, 0).empty());
+  judged.noise = noise;
+  CHECK(noise_text(judged, Quantity::kStepTime, -0.29) == "within noise");
+  CHECK(noise_text(judged, Quantity::kStepTime, 0.31).empty());
+  CHECK(noise_text(judged, Quantity::kPeakMemory, 0.1).empty());
+}
+
+TEST_CASE("machines: of records with hardware and a model, 8-bit formats told apart by their scales") {
+  const auto machine = [](std::vector<std::string> arguments) {
+    ResultRecord record;
+    record.arguments = std::move(arguments);
+    const HardwareFormat found = machine_of(record);
+    return found.hardware + " " + found.format;
+  };
+  CHECK(machine({"--model=gpt-1.3b", "--hardware=h100"}) == "h100 bf16");
+  CHECK(machine({"--model=gpt-1.3b", "--hardware=a100-80", "--dtype=fp16"}) == "a100-80 fp16");
+  CHECK(machine({"--model=gpt-1.3b", "--hardware=h100", "--dtype=fp8", "--fp8-recipe=tensorwise"}) == "h100 fp8");
+  CHECK(machine({"--model=gpt-1.3b", "--hardware=b200", "--dtype=fp8", "--fp8-recipe=mxfp8"}) == "b200 mxfp8");
+  CHECK(machine({"--model=gpt-1.3b", "--hardware=h100", "--dtype=fp8", "--fp8-recipe=blockwise"}) ==
+        "h100 fp8-blockwise");
+  CHECK(machine({"--times=f=1,b=2", "--hardware=h100"}) == " ");
+  CHECK(machine({"--model=gpt-1.3b"}) == " ");
 }
 
 TEST_CASE("verdicts: a target is met at its very figure") {
@@ -154,17 +207,41 @@ TEST_CASE("judged: a record that cannot be predicted says why, and the others st
   const std::vector<JudgedSource> judged = judge_results(results, {}, "");
   CHECK(judged[0].records[0].refused.empty());
   CHECK(judged[0].records[1].refused.starts_with("S0"));
-  CHECK(judged[0].judged.front().records == 1);
+  CHECK(judged[0].summaries.front().records == 1);
 }
 
 TEST_CASE("calibrations: written and read back, and what is refused") {
-  const Calibrations calibrations{{"a", {0.975, 1.05}}, {"b", {1, 0.6}}};
+  const HardwareFormat machine{"h100", "fp8"};
+  const Calibrations calibrations{{machine, "", 0.975, 12, 2}, {machine, "a", 1.05, 2, 1}};
   const std::string text = calibrations_json(calibrations);
   CHECK(read_calibrations(text, "c.json") == calibrations);
-  CHECK(flag_text(calibrations.at("a")) == "compute=0.975,network=1.05");
-  CHECK_THROWS_AS((void)read_calibrations(replaced(text, "0.975", "0"), "c.json"), InputError);
-  CHECK_THROWS_AS((void)read_calibrations(replaced(text, "0.975", "\"x\""), "c.json"), InputError);
-  CHECK_THROWS_AS((void)read_calibrations(replaced(text, "calibration/1", "calibration/2"), "c.json"), InputError);
+  CHECK(flag_text(calibrations[0]) == "compute=0.975");
+  CHECK(constant_without(calibrations, machine, "a") == &calibrations[1]);
+  CHECK(constant_without(calibrations, machine, "b") == nullptr);
+  CHECK(constant_without(calibrations, {"h100", "bf16"}, "a") == nullptr);
+  const auto codes = [&](const char* from, const char* to) {
+    try {
+      (void)read_calibrations(replaced(text, from, to), "c.json");
+    } catch (const InputError& error) {
+      std::string all;
+      for (const Diagnostic& problem : error.diagnostics()) all += (all.empty() ? "" : " ") + problem.code;
+      return all;
+    }
+    return std::string();
+  };
+  CHECK(codes("0.975", "0") == "P012");
+  CHECK(codes("0.975", "\"x\"") == "P012");
+  CHECK(codes("\"left_out\": \"a\"", "\"left_out\": 1") == "P007 G004");
+  CHECK(codes("\"left_out\": \"a\"", "\"left_out\": null") == "G004");
+  CHECK(codes("\"records\": 12", "\"records\": 0") == "P004");
+  CHECK(codes("calibration/2", "calibration/3") == "P010");
+  try {
+    (void)read_calibrations(R"({"schema": "debubble.calibration/1", "sources": []})", "c.json");
+    FAIL("the old schema was read");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics().size() == 1);
+    CHECK(error.diagnostics().front().help == "write the file anew with `debubble accuracy --fit`");
+  }
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -46,7 +45,7 @@ TEST_CASE("accuracy: docs/accuracy.md is what the binary prints") {
 }
 
 // ctest runs every case in a process of its own, so that all that needs all records stands in this one.
-TEST_CASE("accuracy: every record is predicted, constants are few, and errors of the judged halves do not grow") {
+TEST_CASE("accuracy: every record is predicted, and errors without any constant do not grow") {
   const nlohmann::json sources =
       nlohmann::json::parse(printed({"accuracy", "--records", kResults, "--format", "json"}))["sources"];
   // What was reached when this was written, rounded up: a change that makes one of them worse has to say so there.
@@ -59,32 +58,23 @@ TEST_CASE("accuracy: every record is predicted, constants are few, and errors of
     for (const auto& record : source["records"]) {
       CAPTURE(record["id"].get<std::string>());
       CHECK_FALSE(record.contains("refused"));
+      CHECK(record["command"].get<std::string>().find("--calibrate") == std::string::npos);
       for (const auto& one : record["comparisons"]) CHECK(std::isfinite(one["error"].get<double>()));
       ++records;
     }
-    for (const auto& summary : source["judged"]) {
-      const std::string quantity = name + " " + summary["quantity"].get<std::string>();
+    for (const auto& summary : source["without_constants"]) {
+      std::string quantity = name + " " + summary["quantity"].get<std::string>();
+      if (!summary["group"].is_null()) quantity += ", " + summary["group"].get<std::string>();
       CAPTURE(quantity);
       REQUIRE(bounds.contains(quantity));
       CHECK(summary["mean_absolute_error"].get<double>() <= bounds[quantity].get<double>());
       ++checked;
     }
-    if (source["constants"].is_null()) {
-      CHECK(source["fitted"].empty());
-      continue;
-    }
-    CHECK(source["constants"].size() <= 2);
-    // Set-ups are divided evenly; records of one set-up stay together.
-    std::map<std::string, std::set<std::string>> setups;
-    for (const auto& record : source["records"]) {
-      setups[record["half"].get<std::string>()].insert(record["command"].get<std::string>());
-    }
-    const auto fitted = static_cast<int>(setups["fitted"].size());
-    const auto judged = static_cast<int>(setups["judged"].size());
-    CHECK(std::abs(fitted - judged) <= 1);
-    for (const std::string& setup : setups["judged"]) CHECK_FALSE(setups["fitted"].contains(setup));
+    // No constant knows the records that it is judged by.
+    if (source["with_constant"].is_null()) continue;
+    for (const auto& constant : source["with_constant"]["constants"]) CHECK(constant["left_out"] == name);
   }
-  CHECK(records == 173);
+  CHECK(records == 197);
   CHECK(checked == bounds.size());
 }
 
@@ -105,42 +95,101 @@ TEST_CASE("accuracy: the command of a record gives the predicted step time") {
 TEST_CASE("accuracy: one source, as text") {
   const std::string text = printed({"accuracy", "--records", kResults, "--source", "zero-bubble", "--width", "100"});
   CHECK(text.starts_with("zero-bubble  "));
-  CHECK(text.find("nothing is fitted") != std::string::npos);
+  CHECK(text.find("nothing fitted") != std::string::npos);
+  CHECK(text.find("with a constant ") == std::string::npos);
   CHECK(text.find("zb-iclr-p8-m24-h2304-zb-h1") != std::string::npos);
   CHECK(text.find("korthikanti") == std::string::npos);
 }
 
-TEST_CASE("accuracy: --fit writes its file, the same each time") {
-  const Folder folder;
-  folder.write("results.json", R"({
+// Toys of one machine and of another, and --times without a machine.
+constexpr const char* kToys = R"({
   "schema": "debubble.results/1",
   "sources": [
-    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up", "constants": ["compute"],
+    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"model": "gpt", "model-size": "layers=4,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "a100-80", "schedule": "1f1b", "devices": 2}}
+               "hardware": "a100-80", "schedule": "1f1b", "devices": 2}},
+    {"name": "other", "title": "Another", "where": "here", "licence": "none", "kind": "made up",
+     "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
+               "hardware": "a100-80", "schedule": "1f1b", "devices": 2}},
+    {"name": "alone", "title": "On its own", "where": "here", "licence": "none", "kind": "made up",
+     "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
+               "hardware": "h100", "schedule": "1f1b", "devices": 2}},
+    {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up",
+     "flags": {"times": "f=1,b=2", "schedule": "1f1b", "devices": 2}}
   ],
   "records": [
     {"id": "a", "source": "toy", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.006}},
-    {"id": "b", "source": "toy", "flags": {"microbatches": 8}, "measured": {"step_time_s": 0.011}}
+    {"id": "b", "source": "toy", "flags": {"microbatches": 4}, "software": "Toy 2",
+     "measured": {"step_time_s": 0.0072}},
+    {"id": "c", "source": "other", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}},
+    {"id": "d", "source": "alone", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}},
+    {"id": "e", "source": "times", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}}
   ]
 }
-)");
+)";
+
+TEST_CASE("accuracy: --fit writes its file, the same each time, and no source is judged by its own constant") {
+  const Folder folder;
+  folder.write("results.json", kToys);
+  folder.write("calibration.json", R"({"schema": "debubble.calibration/1", "sources": []})");  // anything
   const std::vector<std::string> fit{"accuracy", "--records", "results.json", "--fit", "--format", "json"};
-  const nlohmann::json first = nlohmann::json::parse(folder.data(fit));
-  const std::string constants = folder.read("calibration.json");
-  CHECK(constants.find("\"source\": \"toy\"") != std::string::npos);
-  CHECK(constants.find("\"network\": 1}") != std::string::npos);
+  const nlohmann::json first = nlohmann::json::parse(folder.data(fit))["sources"];
+  const std::string text = folder.read("calibration.json");
   (void)folder.data(fit);
-  CHECK(folder.read("calibration.json") == constants);
+  CHECK(folder.read("calibration.json") == text);
+  std::map<std::string, nlohmann::json> constants;
+  const nlohmann::json written = nlohmann::json::parse(text);
+  for (const auto& one : written["constants"]) {
+    const std::string left_out = one["left_out"].is_null() ? "" : one["left_out"].get<std::string>();
+    constants[one["hardware"].get<std::string>() + " " + left_out] = one;
+  }
+  REQUIRE(constants.size() == 4);  // none of the times, and none without the only source
+  CHECK(constants.at("a100-80 ")["records"] == 3);
+  CHECK(constants.at("a100-80 ")["sources"] == 2);
+  CHECK(constants.at("a100-80 toy")["records"] == 1);
+  CHECK(constants.at("h100 ")["sources"] == 1);
+  // The constant without toy is fitted to the other's only record, and the other way round.
+  const auto source = [&](const char* name) {
+    for (const auto& one : first) {
+      if (one["source"] == name) return one;
+    }
+    return nlohmann::json();
+  };
+  CHECK(source("toy")["with_constant"]["constants"][0]["compute"] == constants.at("a100-80 toy")["compute"]);
+  CHECK(source("other")["with_constant"]["constants"][0]["records"] == 2);
+  CHECK(source("alone")["with_constant"].is_null());
+  CHECK(source("times")["with_constant"].is_null());
+  // One constant meets one record as well as its lattice of half per cents allows.
+  const double asked = constants.at("a100-80 toy")["compute"].get<double>();
+  const nlohmann::json alone = nlohmann::json::parse(folder.data(
+      {"simulate", "--model", "gpt", "--model-size", "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
+       "--hardware", "a100-80", "--schedule", "1f1b", "-p", "2", "-m", "4", "--calibrate",
+       "compute=" + std::to_string(asked), "--format", "json"}));
+  CHECK(std::abs(alone["makespan_ns"].get<double>() / 0.02e9 - 1) < 0.02);
   // Without --fit the same constants are read, and give the same.
   const nlohmann::json again =
-      nlohmann::json::parse(folder.data({"accuracy", "--records", "results.json", "--format", "json"}));
-  CHECK(again["sources"][0]["constants"] == first["sources"][0]["constants"]);
-  CHECK(again["sources"][0]["judged"] == first["sources"][0]["judged"]);
-  CHECK(first["sources"][0]["records"][0]["half"] == "fitted");
-  CHECK(first["sources"][0]["records"][1]["half"] == "judged");
-  // One constant meets one record as well as its lattice of half per cents allows.
-  CHECK(std::abs(first["sources"][0]["fitted"][0]["bias"].get<double>()) < 0.02);
+      nlohmann::json::parse(folder.data({"accuracy", "--records", "results.json", "--format", "json"}))["sources"];
+  CHECK(again == first);
+  // The set-up that was measured twice.
+  CHECK(first[0]["noise"]["median_ratio"].get<double>() == doctest::Approx(1.2));
+  CHECK(first[0]["records"][1]["software"] == "Toy 2");
+  CHECK(first[1]["noise"].is_null());
+}
+
+TEST_CASE("accuracy: text and page say where there is no constant") {
+  const Folder folder;
+  folder.write("results.json", kToys);
+  (void)folder.data({"accuracy", "--records", "results.json", "--fit"});
+  const std::string text = folder.data({"accuracy", "--records", "results.json", "--width", "80"});
+  for (const char* const part :
+       {"with a constant  ", "no other source has h100 in bf16\n", "  within", "1 set-up measured more than once"}) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+  }
+  const std::string page = folder.data({"accuracy", "--records", "results.json", "--format", "markdown"});
+  for (const char* const part : {"\n## Without any constant\n", "\n## With one constant\n", "\n## Noise\n",
+                                 "| alone | no other source has h100 in bf16: no constant is used |", "b (Toy 2) "}) {
+    CHECK_MESSAGE(page.find(part) != std::string::npos, part);
+  }
 }
 
 TEST_CASE("accuracy: what it refuses") {
@@ -155,6 +204,12 @@ TEST_CASE("accuracy: what it refuses") {
         "  = help: did you mean vtrain?\n");
   folder.write("bad.json", "[1]");
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
+  folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");
+  CHECK(folder.refusal({"accuracy", "--records", kResults, "--calibration", "old.json"}) ==
+        "error[P010]: the schema is \"debubble.calibration/1\", not \"debubble.calibration/2\": two constants for each "
+        "source are no longer taken\n"
+        "  --> old.json#/schema\n"
+        "  = help: write the file anew with `debubble accuracy --fit`\n");
   folder.write("bad.json", "no");
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P001]: "));
 }

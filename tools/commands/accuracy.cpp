@@ -1,7 +1,6 @@
 #include "tools/commands/accuracy.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +66,7 @@ class Accuracy : public Command {
          .help = "only records of these sources",
          .target = &source_,
          .form = FlagForm::kCommas},
-        {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},
+        {.name = "--fit", .help = "fit the constants over all sources, and write them", .target = &fit_},
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
     return rows;
@@ -78,8 +77,9 @@ class Accuracy : public Command {
     if (bubbles_ && plans_) {
       throw InputError(Diagnostic{"C087", "--plans", "measured runs are not planned anew", "leave one of the two out"});
     }
-    if (plans_ && fit_) {
-      throw InputError(Diagnostic{"C087", "--fit", "plans take the constants as they are", "leave one of the two out"});
+    if (plans_ && (fit_ || !calibration_.empty())) {
+      throw InputError(Diagnostic{"C087", fit_ ? "--fit" : "--calibration", "plans are made without any constant",
+                                  "leave one of the two out"});
     }
     return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output);
   }
@@ -118,40 +118,42 @@ class Accuracy : public Command {
     if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     const std::vector<std::string> sources = sources_of(source_, results);
-    const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
-    Calibrations calibrations;
-    if (!fit_ || std::filesystem::exists(file)) {
-      calibrations = read_calibrations(read_file(file, "--calibration"), file);
-    }
     StderrProgress progress;
-    if (fit_) {
-      progress.phase("fitting " + (source_.empty() ? "all sources" : source_));
-      for (const std::string& one : sources) {
-        for (const auto& [source, constants] : fit_constants(results, one)) calibrations[source] = constants;
-      }
-      OutputFile fitted(file);
-      fitted.write(calibrations_json(calibrations));
-      fitted.commit();
-    }
-    if (plans_) {
-      std::vector<PlannedSource> planned;
-      for (const std::string& one : sources) {
-        for (PlannedSource& source : plan_published(results, calibrations, one, kPlansGap, progress)) {
-          planned.push_back(std::move(source));
-        }
-      }
-      output.write(plans_of(planned, invocation, output));
-      output.commit();
-      return kExitOk;
-    }
+    if (plans_) return plan_sources(results, sources, invocation, output, progress);
+    const Calibrations calibrations = constants_for(results, progress);
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
     std::vector<JudgedSource> judged;
     for (const std::string& one : sources) {
       for (JudgedSource& source : judge_results(results, calibrations, one)) judged.push_back(std::move(source));
     }
-    output.write(text_of(judged, results, invocation, output));
+    output.write(text_of(judged, results, calibrations, invocation, output));
     output.commit();
     return kExitOk;
+  }
+
+  int plan_sources(const ResultsFile& results, const std::vector<std::string>& sources, const Invocation& invocation,
+                   Output& output, StderrProgress& progress) {
+    std::vector<PlannedSource> planned;
+    for (const std::string& one : sources) {
+      for (PlannedSource& source : plan_published(results, one, kPlansGap, progress)) {
+        planned.push_back(std::move(source));
+      }
+    }
+    output.write(plans_of(planned, invocation, output));
+    output.commit();
+    return kExitOk;
+  }
+
+  // With --fit what the file said before does not matter.
+  Calibrations constants_for(const ResultsFile& results, StderrProgress& progress) {
+    const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
+    if (!fit_) return read_calibrations(read_file(file, "--calibration"), file);
+    progress.phase("fitting all sources");
+    Calibrations calibrations = fit_constants(results);
+    OutputFile fitted(file);
+    fitted.write(calibrations_json(calibrations));
+    fitted.commit();
+    return calibrations;
   }
 
   static std::string plans_of(const std::vector<PlannedSource>& planned, const Invocation& invocation,
@@ -169,12 +171,12 @@ class Accuracy : public Command {
   }
 
   static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
-                             const Invocation& invocation, const Output& output) {
+                             const Calibrations& calibrations, const Invocation& invocation, const Output& output) {
     switch (output.format()) {
       case Format::kJson:
         return accuracy_json(judged, results, invocation.command_line);
       case Format::kMarkdown:
-        return accuracy_markdown(judged, results);
+        return accuracy_markdown(judged, results, calibrations);
       case Format::kText:
       case Format::kCsv:  // not offered
         break;

@@ -1,4 +1,4 @@
-// debubble accuracy: predictions of published results against what was measured, and the fit of the two constants.
+// debubble accuracy: predictions of published results against what was measured, and the fit of its constants.
 #pragma once
 
 #include <memory>

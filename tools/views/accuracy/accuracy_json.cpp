@@ -9,51 +9,84 @@ namespace {
 Json summary_json(const ErrorSummary& summary) {
   Json target = nullptr;
   if (summary.target) target = *summary.target;
+  Json group = nullptr;
+  if (!summary.group.empty()) group = summary.group;
   return {{"quantity", to_string(summary.quantity)},
+          {"group", group},
           {"records", summary.records},
           {"mean_absolute_error", summary.mean_absolute},
+          {"median_absolute_error", summary.median_absolute},
           {"bias", summary.bias},
           {"worst", summary.worst},
           {"worst_record", summary.worst_id},
           {"target", target}};
 }
 
-Json summaries_json(const std::vector<ErrorSummary>& summaries) {
-  Json list = Json::array();
-  for (const ErrorSummary& summary : summaries) list.push_back(summary_json(summary));
-  return list;
+Json constant_json(const FittedConstant& constant) {
+  Json left_out = nullptr;
+  if (!constant.left_out.empty()) left_out = constant.left_out;
+  return {{"hardware", constant.machine.hardware}, {"format", constant.machine.format}, {"left_out", left_out},
+          {"compute", constant.compute},           {"records", constant.records},       {"sources", constant.sources}};
 }
 
-Json record_json(const JudgedRecord& judged, const std::optional<Calibration>& calibration) {
+Json calibrated_json(const std::optional<CalibratedSummary>& calibrated) {
+  if (!calibrated) return nullptr;
+  Json constants = Json::array();
+  for (const FittedConstant& one : calibrated->constants) constants.push_back(constant_json(one));
+  Json json = summary_json(calibrated->errors);
+  json["mean_absolute_error_without"] = calibrated->mean_without;
+  json["constants"] = constants;
+  return json;
+}
+
+Json noise_json(const std::optional<Noise>& noise) {
+  if (!noise) return nullptr;
+  Json setups = Json::array();
+  for (const RepeatedSetup& setup : noise->setups) {
+    Json records = Json::array();
+    for (const ResultRecord* record : setup.records) records.push_back(record->id);
+    setups.push_back({{"records", records}, {"ratio", setup.ratio}});
+  }
+  return {{"median_ratio", noise->median}, {"largest_ratio", noise->largest}, {"setups", setups}};
+}
+
+Json record_json(const JudgedSource& source, const JudgedRecord& judged) {
   Json comparisons = Json::array();
   for (const ComparedQuantity& one : judged.comparisons) {
-    comparisons.push_back({{"quantity", to_string(one.quantity)},
-                           {"measured", one.measured},
-                           {"predicted", one.predicted},
-                           {"error", one.error}});
+    Json json{{"quantity", to_string(one.quantity)},
+              {"measured", one.measured},
+              {"predicted", one.predicted},
+              {"error", one.error}};
+    if (one.quantity == Quantity::kStepTime) {
+      json["within_noise"] = !noise_text(source, one.quantity, one.error).empty();
+      if (judged.calibrated) {
+        json["compute"] = judged.calibrated->constant.compute;
+        json["predicted_with_constant"] = judged.calibrated->predicted;
+        json["error_with_constant"] = judged.calibrated->error;
+      }
+    }
+    comparisons.push_back(json);
   }
-  Json record{{"id", judged.record->id},
-              {"half", to_string(judged.half)},
-              {"command", command_of(*judged.record, calibration ? &*calibration : nullptr)},
-              {"comparisons", comparisons}};
+  Json record{
+      {"id", judged.record->id}, {"command", command_of(*judged.record, nullptr)}, {"comparisons", comparisons}};
+  if (!judged.record->group.empty()) record["group"] = judged.record->group;
+  if (!judged.record->software.empty()) record["software"] = judged.record->software;
   if (!judged.refused.empty()) record["refused"] = judged.refused;
   return record;
 }
 
 Json source_json(const JudgedSource& judged) {
-  Json constants = nullptr;
-  if (judged.calibration) {
-    constants = {{"compute", judged.calibration->compute}, {"network", judged.calibration->network}};
-  }
   Json records = Json::array();
-  for (const JudgedRecord& record : judged.records) records.push_back(record_json(record, judged.calibration));
+  for (const JudgedRecord& record : judged.records) records.push_back(record_json(judged, record));
+  Json summaries = Json::array();
+  for (const ErrorSummary& summary : judged.summaries) summaries.push_back(summary_json(summary));
   return {{"source", judged.source->name},
           {"title", judged.source->title},
           {"where", judged.source->where},
           {"licence", judged.source->licence},
-          {"constants", constants},
-          {"judged", summaries_json(judged.judged)},
-          {"fitted", summaries_json(judged.fitted)},
+          {"without_constants", summaries},
+          {"with_constant", calibrated_json(judged.calibrated)},
+          {"noise", noise_json(judged.noise)},
           {"not_modelled", judged.source->not_modelled},
           {"records", records}};
 }
@@ -68,7 +101,7 @@ std::string accuracy_json(const std::vector<JudgedSource>& sources, const Result
   for (const UnusableResult& one : results.unusable) {
     unusable.push_back({{"id", one.id}, {"source", one.source}, {"reason", one.reason}});
   }
-  const Json document{{"schema", "debubble.accuracy/1"},
+  const Json document{{"schema", "debubble.accuracy/2"},
                       {"version", std::string(kVersion)},
                       {"command", command_line},
                       {"sources", list},

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sim/core/words.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/table.hpp"
 
@@ -8,43 +11,90 @@ namespace {
 
 using Side = Table::Side;
 
-std::string summary_line(const ErrorSummary& summary, const char* half) {
-  std::string line =
-      fmt::format("  {} of {} {} record{}: mean {}, bias {}, worst {} ({})\n", words_for(summary.quantity),
-                  summary.records, half, summary.records == 1 ? "" : "s", percent(summary.mean_absolute),
-                  error_text(summary.bias), error_text(summary.worst), summary.worst_id);
-  if (summary.target) line += fmt::format("    target {}: {}\n", percent(*summary.target), verdict(summary));
-  return line;
+std::vector<std::string> error_row(const std::string& name, const ErrorSummary& summary) {
+  return {name,
+          std::to_string(summary.records),
+          percent(summary.mean_absolute),
+          percent(summary.median_absolute),
+          error_text(summary.bias),
+          error_text(summary.worst),
+          target_text(summary)};
 }
 
-std::string source_heading(const JudgedSource& judged) {
-  std::string text = fmt::format("{}  {}\n", judged.source->name, judged.source->title);
-  if (judged.calibration) {
-    text += fmt::format("  fitted to one half: compute {}, network {}\n", judged.calibration->compute,
-                        judged.calibration->network);
-  } else {
-    text += "  nothing is fitted\n";
+std::string error_table(const JudgedSource& judged, const ViewStyle& style) {
+  Table table({{"", Side::kLeft},
+               {"records", Side::kRight},
+               {"mean", Side::kRight},
+               {"median", Side::kRight},
+               {"bias", Side::kRight},
+               {"worst", Side::kRight},
+               {"target", Side::kLeft}});
+  for (const ErrorSummary& summary : judged.summaries) table.add_row(error_row(words_for(summary), summary));
+  if (judged.calibrated) {
+    table.add_row(error_row("with a constant", judged.calibrated->errors));
+    table.add_row({"the same without", std::to_string(judged.calibrated->errors.records),
+                   percent(judged.calibrated->mean_without)});
   }
-  for (const ErrorSummary& summary : judged.judged) text += summary_line(summary, "judged");
-  for (const ErrorSummary& summary : judged.fitted) text += summary_line(summary, "fitted");
-  return text;
+  return table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+// What the figures are of, as a list with names.
+std::string basis_table(const JudgedSource& judged, const ViewStyle& style) {
+  Table table({{"", Side::kLeft}, {"", Side::kLeft}});
+  table.add_row({"nothing fitted", "all figures but those named \"with a constant\""});
+  if (judged.calibrated) {
+    for (const FittedConstant& one : judged.calibrated->constants) table.add_row({"constant", constant_text(one)});
+  }
+  for (const HardwareFormat& one : judged.without_constant) {
+    table.add_row({"no constant", "no other source has " + machine_text(one)});
+  }
+  const std::string software = common_software(judged);
+  if (!software.empty()) table.add_row({"software", software});
+  if (judged.noise) {
+    table.add_row({"noise", fmt::format("{} measured more than once: the longest step is {:.3f} times the shortest in "
+                                        "the median, {:.3f} at most",
+                                        counted(judged.noise->setups.size(), "set-up"), judged.noise->median,
+                                        judged.noise->largest)});
+  }
+  return table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string source_heading(const JudgedSource& judged, const ViewStyle& style) {
+  return fmt::format("{}  {}\n", judged.source->name, judged.source->title) + error_table(judged, style) +
+         basis_table(judged, style);
+}
+
+// Then nobody needs to be told what was measured; the summary says it.
+bool only_step_times(const JudgedSource& judged) {
+  return std::all_of(judged.records.begin(), judged.records.end(), [](const JudgedRecord& record) {
+    const auto& all = record.comparisons;
+    return record.refused.empty() && all.size() == 1 && all.front().quantity == Quantity::kStepTime;
+  });
 }
 
 std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
   Table table({{"record", Side::kLeft},
-               {"half", Side::kLeft},
                {"", Side::kLeft},
                {"measured", Side::kRight},
                {"predicted", Side::kRight},
-               {"error", Side::kRight}});
+               {"error", Side::kRight},
+               {"with a\nconstant", Side::kRight},
+               {"noise", Side::kLeft},
+               {"software", Side::kLeft}});
   for (const JudgedRecord& record : judged.records) {
-    if (!record.refused.empty()) table.add_row({record.record->id, to_string(record.half), record.refused});
+    if (!record.refused.empty()) table.add_row({record.record->id, record.refused});
     for (const ComparedQuantity& one : record.comparisons) {
-      table.add_row({record.record->id, to_string(record.half), words_for(one.quantity),
-                     with_unit(one.quantity, one.measured), with_unit(one.quantity, one.predicted),
-                     error_text(one.error)});
+      const bool calibrated = one.quantity == Quantity::kStepTime && record.calibrated;
+      table.add_row({record.record->id, words_for(one.quantity), with_unit(one.quantity, one.measured),
+                     with_unit(one.quantity, one.predicted), error_text(one.error),
+                     calibrated ? error_text(record.calibrated->error) : "",
+                     noise_text(judged, one.quantity, one.error).empty() ? "" : "within", record.record->software});
     }
   }
+  if (!software_differs(judged)) table.remove_column(7);
+  if (!judged.noise) table.remove_column(6);
+  if (!judged.calibrated) table.remove_column(5);
+  if (only_step_times(judged)) table.remove_column(1);
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
@@ -54,8 +104,10 @@ std::string accuracy_text(const std::vector<JudgedSource>& sources, const Result
                           const ViewStyle& style) {
   std::string text;
   for (const JudgedSource& judged : sources) {
-    text += (text.empty() ? "" : "\n") + source_heading(judged) + record_table(judged, style);
-    for (const std::string& effect : judged.source->not_modelled) text += "  not modelled: " + effect + "\n";
+    text += (text.empty() ? "" : "\n") + source_heading(judged, style) + record_table(judged, style);
+    Table effects({{"", Side::kLeft}, {"", Side::kLeft}});
+    for (const std::string& effect : judged.source->not_modelled) effects.add_row({"not modelled", effect});
+    if (!judged.source->not_modelled.empty()) text += effects.text(static_cast<std::size_t>(style.width), 2);
   }
   std::size_t unusable = 0;
   for (const UnusableResult& one : results.unusable) {

@@ -32,8 +32,8 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
     host += cost.op.kernels * host_launch;
     cost.*part = cost.own.alone;
     if (is_collective(cost)) {
-      const bool hides = cost.op.beside_next && k + 1 < ops.size() && wanted(ops[k + 1].op.phase) &&
-                         !is_collective(ops[k + 1]);
+      const bool hides =
+          cost.op.beside_next && k + 1 < ops.size() && wanted(ops[k + 1].op.phase) && !is_collective(ops[k + 1]);
       if (hides) {
         const Nanoseconds kernel = ops[k + 1].own.alone;
         cost.*part = beside(cost.own.alone, kernel, cost.own.slow_down) - kernel;

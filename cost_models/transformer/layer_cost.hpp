@@ -41,10 +41,10 @@ struct PhaseCost {
 };
 
 struct LayerCost {
-  LayerPlace place;          // of the first of them
-  std::int64_t layers = 1;   // that are alike
-  bool recomputed = false;   // recomputes its forward, in whole or part, where other stages do not
-  std::vector<OpCost> ops;   // in running order
+  LayerPlace place;         // of the first of them
+  std::int64_t layers = 1;  // that are alike
+  bool recomputed = false;  // recomputes its forward, in whole or part, where other stages do not
+  std::vector<OpCost> ops;  // in running order
   PhaseCost forward, backward, input_grad, weight_grad;
 };
 

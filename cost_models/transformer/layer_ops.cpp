@@ -179,8 +179,7 @@ std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& lay
       add_predictor(setup, layer.moe, list);
       break;
   }
-  std::vector<LayerOp> ops =
-      list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
+  std::vector<LayerOp> ops = list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
   if (setup.change.fused_passes) fuse_passes(ops);
   return ops;
 }

@@ -21,8 +21,7 @@ TimeStatistics statistics(Nanoseconds median) {
 std::vector<KernelSummary> summaries(const std::vector<OpCost>& ops) {
   std::vector<KernelSummary> list;
   for (const OpCost& cost : ops) {
-    auto same =
-        std::find_if(list.begin(), list.end(), [&](const KernelSummary& s) { return s.name == cost.op.name; });
+    auto same = std::find_if(list.begin(), list.end(), [&](const KernelSummary& s) { return s.name == cost.op.name; });
     if (same == list.end()) same = list.insert(list.end(), KernelSummary{cost.op.name, 0, 0});
     same->count += cost.op.kernels;
     same->total += cost.own.alone;

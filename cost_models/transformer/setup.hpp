@@ -54,9 +54,9 @@ struct TrainingSetup {
   // Matmuls of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
   // 16-bit gradient and the sum and writes the sum.
   bool fused_accumulation = true;
-  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;  // with `compute` in 8 bits
-  bool fused_loss = false;                     // cross entropy in few kernels, without 32-bit copies between them
-  double expert_imbalance = 1;                 // tokens of the busiest rank's experts over the mean
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;     // with `compute` in 8 bits
+  bool fused_loss = false;                        // cross entropy in few kernels, without 32-bit copies between them
+  double expert_imbalance = 1;                    // tokens of the busiest rank's experts over the mean
   MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
   CostChange change;

@@ -3,8 +3,8 @@
 #include <functional>
 #include <utility>
 
-#include "scenario/check_scenario.hpp"
 #include "formats/exporters/report_json.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -115,8 +115,7 @@ class CostTrials {
   void add_sparsity() {
     const char* const what = "2:4 sparse weights: F and I products with them at twice the rate";
     if (modelled_hardware(scenario_).structured_sparsity) {
-      add_changed(trial_of("sparse-weights", what),
-                  [](TrainingSetup& setup) { setup.change.sparse_weights = true; });
+      add_changed(trial_of("sparse-weights", what), [](TrainingSetup& setup) { setup.change.sparse_weights = true; });
       return;
     }
     trials_.push_back(trial_of("sparse-weights", what));

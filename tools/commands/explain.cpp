@@ -48,8 +48,9 @@ constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, 
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{"C003", "explain", "nothing here is called \"" + name + "\"",
-                              guess.empty() ? "an op is called 3F7; the others: step, cost, a schedule's name, an error code"
-                                            : "did you mean " + guess + "?"});
+                              guess.empty()
+                                  ? "an op is called 3F7; the others: step, cost, a schedule's name, an error code"
+                                  : "did you mean " + guess + "?"});
 }
 
 class Explain : public Command {
@@ -70,8 +71,8 @@ class Explain : public Command {
   int run(const Invocation& invocation) override {
     if (topic_ == "planner") return explain_planner();
     if (!name_.empty() && topic_ != "schedule") {
-      const bool known =
-          topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
+      const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
+                         find_schedule(topic_) != nullptr;
       throw InputError(Diagnostic{known ? "C061" : "C003", "explain",
                                   known ? "\"" + name_ + "\" comes after \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
@@ -214,9 +215,8 @@ class Explain : public Command {
                                                     : summary(run.result.report, output.style()));
     } else {
       progress.phase("trying changes");
-      const CostStory story{modelled_layer_costs(scenario),
-                            cost_trials(flags_, scenario, name, run.result.report), run.result.report.makespan,
-                            scenario.transformer.placed->distinct.size()};
+      const CostStory story{modelled_layer_costs(scenario), cost_trials(flags_, scenario, name, run.result.report),
+                            run.result.report.makespan, scenario.transformer.placed->distinct.size()};
       if (output.format() == Format::kText) {
         output.write(heading(run.result.report, output.style()) + "\n" + cost_story_text(story, output.style()));
       } else {

@@ -129,9 +129,7 @@ const char* pass_of(const LayerOp& op) {
 
 double all_flops(const LayerOp& op) { return op.flops + op.pass_flops; }
 
-Bytes moved_bytes(const LayerOp& op) {
-  return op.kind == LayerOp::Kind::kCollective ? op.collective_bytes : op.bytes;
-}
+Bytes moved_bytes(const LayerOp& op) { return op.kind == LayerOp::Kind::kCollective ? op.collective_bytes : op.bytes; }
 
 std::string layer_words(const LayerCost& layer) {
   return std::string(layer_kind(layer.place)) + (layer.recomputed ? ", recomputed" : "");

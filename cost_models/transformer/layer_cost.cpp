@@ -48,7 +48,7 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
   return sum;
 }
 
-OpBound bound_of(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
+OpBound op_bound(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
   if (is_collective(cost)) return OpBound::kNetwork;
   if (phase.launches > 0 && cost.op.kernels * request.host_launch > cost.own.alone) return OpBound::kHost;
   switch (kernel_bound(cost.op, request.kernels)) {
@@ -134,7 +134,7 @@ std::vector<LayerCost> layer_costs(const ModelRequest& request) {
     for (OpCost& cost : layer.ops) {
       const bool forward = cost.op.phase == CostedPhase::kForward;
       if (forward) cost.halved = cost.whole;
-      cost.bound = bound_of(cost, forward ? layer.forward : layer.backward, request);
+      cost.bound = op_bound(cost, forward ? layer.forward : layer.backward, request);
     }
   }
   return layers;

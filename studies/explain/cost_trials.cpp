@@ -12,7 +12,7 @@
 namespace debubble {
 namespace {
 
-CostTrial trial_of(std::string name, std::string what, std::string flags = "") {
+CostTrial cost_trial(std::string name, std::string what, std::string flags = "") {
   CostTrial trial;
   trial.name = std::move(name);
   trial.what = std::move(what);
@@ -73,21 +73,21 @@ class CostTrials {
   }
 
   void add_fusion() {
-    add_changed(trial_of("fused-passes", "passes over memory inside the kernels before them"),
+    add_changed(cost_trial("fused-passes", "passes over memory inside the kernels before them"),
                 [](TrainingSetup& setup) {
                   setup.change.fused_passes = true;
                   setup.fused_loss = true;
                   setup.fused_accumulation = true;
                 });
     if (setup_.flash_attention) return;
-    add_asked(trial_of("flash-attention", "attention in one kernel: no scores in memory", "--attention flash"),
+    add_asked(cost_trial("flash-attention", "attention in one kernel: no scores in memory", "--attention flash"),
               [](TransformerFlags& flags) { flags.attention = "flash"; });
   }
 
   void add_formats() {
     const auto add_format = [&](NumberFormat format, const std::string& what) {
       const std::string word = to_string(format);
-      add_asked(trial_of("dtype-" + word, what, "--dtype " + word), [&](TransformerFlags& flags) {
+      add_asked(cost_trial("dtype-" + word, what, "--dtype " + word), [&](TransformerFlags& flags) {
         flags.dtype = word;
         if (format != NumberFormat::kFp8) flags.fp8_recipe.clear();
       });
@@ -102,23 +102,23 @@ class CostTrials {
 
   void add_host() {
     if (scenario_.transformer.cuda_graphs) return;
-    add_asked(trial_of("cuda-graphs", "kernels from CUDA graphs: the host is never late", "--cuda-graphs on"),
+    add_asked(cost_trial("cuda-graphs", "kernels from CUDA graphs: the host is never late", "--cuda-graphs on"),
               [](TransformerFlags& flags) { flags.cuda_graphs = "on"; });
   }
 
   void add_collectives() {
     if (base_.inside_collectives == 0) return;
-    add_changed(trial_of("free-collectives", "collectives inside layers all hidden"),
+    add_changed(cost_trial("free-collectives", "collectives inside layers all hidden"),
                 [](TrainingSetup& setup) { setup.change.free_collectives = true; });
   }
 
   void add_sparsity() {
     const char* const what = "2:4 sparse weights: F and I products with them at twice the rate";
     if (modelled_hardware(scenario_).structured_sparsity) {
-      add_changed(trial_of("sparse-weights", what), [](TrainingSetup& setup) { setup.change.sparse_weights = true; });
+      add_changed(cost_trial("sparse-weights", what), [](TrainingSetup& setup) { setup.change.sparse_weights = true; });
       return;
     }
-    trials_.push_back(trial_of("sparse-weights", what));
+    trials_.push_back(cost_trial("sparse-weights", what));
     trials_.back().upper_bound = true;
     trials_.back().refusal = modelled_hardware(scenario_).name + " has no units for 2:4 sparsity";
   }

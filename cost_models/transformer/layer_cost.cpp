@@ -51,6 +51,7 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
 OpBound op_bound(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
   if (is_collective(cost)) return OpBound::kNetwork;
   if (phase.launches > 0 && cost.op.kernels * request.host_launch > cost.own.alone) return OpBound::kHost;
+  if (cost.op.quantises && cost.own.alone == 0) return OpBound::kProducts;  // of its product, which has it in
   switch (kernel_bound(cost.op, request.kernels)) {
     case KernelBound::kProducts:
       return OpBound::kProducts;

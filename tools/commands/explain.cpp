@@ -215,8 +215,10 @@ class Explain : public Command {
                                                     : summary(run.result.report, output.style()));
     } else {
       progress.phase("trying changes");
+      const std::optional<MemoryFit>& memory = run.result.report.memory_fit;
       const CostStory story{modelled_layer_costs(scenario), cost_trials(flags_, scenario, name, run.result.report),
-                            run.result.report.makespan, scenario.transformer.placed->distinct.size()};
+                            run.result.report.makespan, !memory || memory->spare >= 0,
+                            scenario.transformer.placed->distinct.size()};
       if (output.format() == Format::kText) {
         output.write(heading(run.result.report, output.style()) + "\n" + cost_story_text(story, output.style()));
       } else {

@@ -14,6 +14,15 @@ namespace {
 
 using Side = Table::Side;
 
+// Below these, tables show times, shares and words alone.
+constexpr std::size_t kWideOps = 72;
+constexpr std::size_t kSharedOps = 48;  // and not even shares of operators
+constexpr std::size_t kWideClasses = 62;
+
+void remove_columns(Table& table, std::size_t first, std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) table.remove_column(first);
+}
+
 Nanoseconds layer_time(const LayerCost& layer) { return layer.forward.total + layer.backward.total; }
 
 std::string op_words(const OpCost& cost) {
@@ -54,6 +63,8 @@ std::string ops_text(const LayerCost& layer, std::size_t width) {
                    fmt::format("{}", cost.op.kernels), op_words(cost)});
   }
   add_wait(table, layer.backward, "B", layer);
+  if (width < kWideOps) remove_columns(table, 4, 3);
+  if (width < kSharedOps) table.remove_column(2);
   return table.text(width);
 }
 
@@ -79,6 +90,7 @@ std::string classes_text(const LayerCost& layer, std::size_t width) {
                    inside && flops > 0 ? fmt::format("{:.2f} %", one.flops / flops * 100) : "-",
                    inside ? format_percent(share(one.bytes, bytes)) : "-"});
   }
+  if (width < kWideClasses) remove_columns(table, 3, 2);
   return table.text(width);
 }
 
@@ -91,19 +103,22 @@ std::string layer_title(const LayerCost& layer) {
 
 std::string signed_percent(double ratio) { return (ratio > 0 ? "+" : "") + format_percent(ratio); }
 
-std::string cost_changes_text(const std::vector<CostTrial>& changes, std::size_t width) {
+std::string cost_changes_text(const CostStory& story, std::size_t width) {
   Table table({{"step", Side::kRight}, {"change", Side::kRight}, {"source", Side::kLeft}, {"with", Side::kLeft}});
-  for (const CostTrial& one : changes) {
+  const bool narrow = width < kWideClasses;
+  for (const CostTrial& one : story.changes) {
     std::string what = one.what;
     if (!one.flags.empty()) what += " (" + one.flags + ")";
     if (!one.refusal.empty()) {
       table.add_row({"-", "-", "not possible", what + ": " + one.refusal});
       continue;
     }
-    if (!one.fits) what += "; does not fit into memory";
-    table.add_row({format_duration(one.step), signed_percent(one.change),
-                   one.upper_bound ? "modelled, at most" : "modelled", what});
+    if (one.fits != story.fits) what += one.fits ? "; fits into memory" : "; does not fit into memory";
+    const std::string source = one.upper_bound ? "modelled, at most" : "modelled";
+    if (narrow) what = source + ": " + what;
+    table.add_row({format_duration(one.step), signed_percent(one.change), source, what});
   }
+  if (narrow) table.remove_column(2);
   return table.text(width);
 }
 
@@ -157,7 +172,7 @@ std::string cost_story_text(const CostStory& story, const ViewStyle& style) {
   }
   text += "\n" + head(fmt::format("what it would bring the whole step of {}, each alone and simulated",
                                   format_duration(story.step)));
-  return text + cost_changes_text(story.changes, width);
+  return text + cost_changes_text(story, width);
 }
 
 }  // namespace debubble

@@ -15,6 +15,7 @@ struct CostStory {
   std::vector<LayerCost> layers;
   std::vector<CostTrial> changes;
   Nanoseconds step = 0;
+  bool fits = true;                    // into the devices' memory, where that is known
   std::size_t classes_of_devices = 1;  // whose collectives inside layers take other links
 };
 

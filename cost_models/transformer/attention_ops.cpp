@@ -7,6 +7,8 @@ namespace {
 
 using AttentionPhase = LayerOp::Phase;
 
+constexpr double kTurning = 3;  // operations on one number: two products and a sum
+
 // Heads of one rank, and what a head's query, key and value measure.
 struct AttentionHeads {
   std::int64_t heads = 0;
@@ -32,21 +34,26 @@ void add_latent_projections(const TrainingSetup& setup, const AttentionHeads& he
   list.begin_part();
   if (shape.query_rank > 0) {
     list.linear({"query down", sizes.row_share, shape.hidden, shape.query_rank});
-    list.elementwise("query norm", 2 * narrow * shape.query_rank, 3 * narrow * shape.query_rank, 1, 2);
+    list.elementwise("query norm", 2 * narrow * shape.query_rank, 3 * narrow * shape.query_rank, 1, 2,
+                     norm_work(setup, sizes.row_share * shape.query_rank, narrow * shape.query_rank));
     list.begin_part();
   }
   const std::int64_t query_width = shape.query_rank > 0 ? shape.query_rank : shape.hidden;
   list.linear({"query up", sizes.tokens, query_width, head.heads * head.key}, TensorSide::kColumn);
   list.begin_part();
   list.linear({"key and value down", sizes.row_share, shape.hidden, shape.kv_rank + shape.rope_size});
-  list.elementwise("key and value norm", 2 * narrow * shape.kv_rank, 3 * narrow * shape.kv_rank, 1, 2);
+  list.elementwise("key and value norm", 2 * narrow * shape.kv_rank, 3 * narrow * shape.kv_rank, 1, 2,
+                   norm_work(setup, sizes.row_share * shape.kv_rank, narrow * shape.kv_rank));
   list.begin_part();
   const std::int64_t up = head.heads * (shape.head_size + shape.value_size);
   list.linear({"key and value up", sizes.tokens, shape.kv_rank, up}, TensorSide::kColumn);
   list.begin_part();
   // Parts with and without positions are joined: queries once, keys with one shared part for all heads.
   const Bytes joined = Bytes{4} * sizes.tokens * head.heads * head.key * sizes.element;
-  list.elementwise("rotary positions and joining", joined, joined, 4, 6);
+  PassWork work;
+  work.forward = work.backward =
+      kTurning * static_cast<double>(sizes.tokens) * static_cast<double>((head.heads + 1) * shape.rope_size);
+  list.elementwise("rotary positions and joining", joined, joined, 4, 6, work);
 }
 
 void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
@@ -56,8 +63,14 @@ void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpL
   list.linear({"qkv", sizes.tokens, setup.shape.hidden, out}, TensorSide::kColumn);
   if (setup.shape.positions > 0) return;
   list.begin_part();
-  const Bytes turned = 2 * sizes.tokens * (head.heads + head.kv_heads) * head.key * sizes.element;
-  list.elementwise("rotary positions", turned, turned, 2, 2);
+  const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;
+  const Bytes turned = 2 * numbers * sizes.element;
+  PassWork work;
+  work.forward = work.backward = kTurning * static_cast<double>(numbers);
+  // The projection would write what is turned already; its gradients come from fused attention, which cannot.
+  work.forward_joins = LayerOp::Joins::kProductOrPass;
+  work.forward_fusable = turned;
+  list.elementwise("rotary positions", turned, turned, 2, 2, work);
 }
 
 LayerOp context_collective(const char* name, CollectiveKind kind, AttentionPhase phase, Bytes bytes) {
@@ -159,10 +172,23 @@ void add_scores(const TrainingSetup& setup, const AttentionHeads& head, OpList& 
   const Bytes element = list.sizes().element;
   list.matmul("scores", batch, mine.queries, setup.sequence, head.key);
   list.begin_part();
-  list.elementwise("softmax", 2 * element * pairs, 3 * element * pairs);
+  const auto numbers = static_cast<double>(pairs);
+  PassWork softmax;  // scale, maximum, difference, exponential, sum, quotient; backward product, sum, difference, ...
+  softmax.forward = 6 * numbers;
+  softmax.backward = 5 * numbers;
+  softmax.normalises = true;
+  softmax.backward_joins = LayerOp::Joins::kPass;  // the dropout's, which writes only what this reads
+  softmax.backward_fusable = 2 * element * pairs;
+  list.elementwise("softmax", 2 * element * pairs, 3 * element * pairs, 1, 1, softmax);
   if (setup.dropout) {
     list.begin_part();
-    list.elementwise("attention dropout", (2 * element + 1) * pairs, (2 * element + 1) * pairs);
+    PassWork dropout;
+    dropout.forward = dropout.backward = numbers;
+    dropout.forward_joins = LayerOp::Joins::kPass;  // the softmax's result is kept for the backward
+    dropout.forward_fusable = element * pairs;
+    dropout.backward_joins = LayerOp::Joins::kProductOrPass;
+    dropout.backward_fusable = 2 * element * pairs;
+    list.elementwise("attention dropout", (2 * element + 1) * pairs, (2 * element + 1) * pairs, 1, 1, dropout);
   }
   list.begin_part();
   list.matmul("weighted values", batch, mine.queries, head.value, setup.sequence);

@@ -13,6 +13,8 @@ void add_dense_mlp(const TrainingSetup& setup, OpList& list);
 void add_experts(const TrainingSetup& setup, OpList& list);
 
 void add_norm(const TrainingSetup& setup, OpList& list, const char* name);
+// Of a norm of so many numbers, `plane` bytes of them.
+[[nodiscard]] PassWork norm_work(const TrainingSetup& setup, std::int64_t numbers, Bytes plane);
 // The vocabulary's projection and the loss, after a norm.
 void add_output_layer(const TrainingSetup& setup, OpList& list);
 // Dropout, where there is any, and the addition to what went around the part.

@@ -112,6 +112,7 @@ void name_kernels(std::vector<Hardware>& list) {
     for (const Owner& owner : kOwners) {
       if (gpu.name == owner.hardware) gpu.kernels = owner.kernels;
     }
+    gpu.structured_sparsity = gpu.name != "v100";  // since Ampere: NVIDIA A100 whitepaper, 2020
     gpu.mxfp8 = gpu.name.find("b200") != std::string::npos || gpu.name.find("b300") != std::string::npos;
   }
 }

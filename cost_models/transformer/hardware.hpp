@@ -25,8 +25,9 @@ struct Hardware {
   Nanoseconds link_latency = 0;       // of one message to a neighbour
   int tile_rows = 128;                // of the matmul's output that one multiprocessor makes at a time
   int tile_columns = 128;
-  std::string kernels;  // whose measured kernels are its own: a name in traces/kernels; empty: nobody's
-  bool mxfp8 = false;   // scales of 32 numbers in hardware
+  std::string kernels;               // whose measured kernels are its own: a name in traces/kernels; empty: nobody's
+  bool mxfp8 = false;                // scales of 32 numbers in hardware
+  bool structured_sparsity = false;  // products of 2:4 sparse weights at twice the rate
 };
 
 // Shares of the peak, and what every kernel costs on top of its work. Two numbers of these may be calibrated.

@@ -64,6 +64,13 @@ double attention_share(const LayerOp& op, const KernelModel& model) {
 
 double seconds_for(double work, double rate) { return work > 0 && rate > 0 ? work / rate : 0; }
 
+// Its bytes at the bandwidth that passes over memory reach.
+double memory_seconds(const LayerOp& op, const KernelModel& model) {
+  if (model.tables != nullptr && op.kind == LayerOp::Kind::kElementwise) return pass_seconds(op, model).seconds;
+  const double share = model.tables != nullptr ? model.tables->memory_forward : model.efficiency.memory;
+  return seconds_for(static_cast<double>(op.bytes), static_cast<double>(model.hardware.memory_bandwidth) * share);
+}
+
 // What a product or an attention takes by the formulas.
 double formula_seconds(const LayerOp& op, const KernelModel& model) {
   const double share = op.kind == LayerOp::Kind::kMatmul ? matrix_share(op, model) : attention_share(op, model);
@@ -123,8 +130,20 @@ double best_wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, 
   return best;
 }
 
+KernelBound kernel_bound(const LayerOp& op, const KernelModel& model) {
+  const double products = seconds_for(op.flops, format_flops(model.hardware, op.format) * sustained_share(op, model));
+  const double memory = memory_seconds(op, model);
+  const double launches = static_cast<double>(op.kernels * model.efficiency.per_kernel) / 1e9;
+  if (launches > std::max(products, memory)) return KernelBound::kLaunch;
+  return products > memory ? KernelBound::kProducts : KernelBound::kMemory;
+}
+
 Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model) {
-  const KernelSeconds time = compute_seconds(op, model);
+  KernelSeconds time = compute_seconds(op, model);
+  // Units for structured sparsity leave out every second product; what a kernel moves it moves anyway.
+  if (op.sparse && model.hardware.structured_sparsity) {
+    time.seconds = std::max(time.seconds / 2, std::min(time.seconds, memory_seconds(op, model)));
+  }
   const Nanoseconds launches = time.launch_included ? 0 : op.kernels * model.efficiency.per_kernel;
   return std::llround(time.seconds / model.efficiency.compute_scale * 1e9) + launches;
 }

@@ -8,6 +8,7 @@
 // least as long as its bytes take. A MeasuredShape and MeasuredPasses (--efficiency) go before either.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,11 @@ struct KernelModel {
 // The same for the tile that suits the matmul best: the hardware's, turned, halved or quartered. A smaller tile reads
 // its operands more often, so that one multiprocessor does less with it.
 [[nodiscard]] double best_wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, const Hardware& hardware);
+
+// What a kernel could not be faster than: its FLOPs at the peak that a long run sustains, its bytes at the bandwidth
+// that passes reach, its launches. The largest of them bounds it.
+enum class KernelBound : std::uint8_t { kProducts, kMemory, kLaunch };
+[[nodiscard]] KernelBound kernel_bound(const LayerOp& op, const KernelModel& model);
 
 // Of everything but collectives. Throws std::logic_error for these.
 [[nodiscard]] Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model);

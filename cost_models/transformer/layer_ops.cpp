@@ -1,5 +1,9 @@
 #include "cost_models/transformer/layer_ops.hpp"
 
+#include <array>
+#include <optional>
+#include <utility>
+
 #include "cost_models/transformer/block_ops.hpp"
 
 namespace debubble {
@@ -8,8 +12,24 @@ using Phase = LayerOp::Phase;
 
 void add_norm(const TrainingSetup& setup, OpList& list, const char* name) {
   list.begin_part();
-  const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
-  list.elementwise(name, 2 * plane, 3 * plane, 1, 2);
+  const std::int64_t numbers = list.sizes().row_share * setup.shape.hidden;
+  const Bytes plane = numbers * list.sizes().element;
+  list.elementwise(name, 2 * plane, 3 * plane, 1, 2, norm_work(setup, numbers, plane));
+}
+
+// Layer norm: mean, difference, its square, the sum of these, times the deviation, times weight, plus bias; backward
+// the same difference and factor again, two sums and two products of the input's gradient, and the parameters'. RMS
+// norm has neither mean nor bias. It stays behind a pass that has its rows in hand; they are kept for the way around.
+PassWork norm_work(const TrainingSetup& setup, std::int64_t numbers, Bytes plane) {
+  const bool layer_norm = setup.shape.norm == NormKind::kLayerNorm;
+  const auto count = static_cast<double>(numbers);
+  PassWork work;
+  work.forward = (layer_norm ? 7 : 4) * count;
+  work.backward = (layer_norm ? 13 : 9) * count;
+  work.normalises = true;
+  work.forward_joins = LayerOp::Joins::kPass;
+  work.forward_fusable = plane;
+  return work;
 }
 
 void add_residual(const TrainingSetup& setup, OpList& list) {
@@ -18,8 +38,13 @@ void add_residual(const TrainingSetup& setup, OpList& list) {
   const Bytes plane = numbers * list.sizes().element;
   // Backward, the gradients of both branches add up; dropout moves its mask of one byte in each pass.
   const Bytes mask = setup.dropout ? numbers : 0;
+  PassWork work;
+  work.forward = work.backward = static_cast<double>(numbers) * (setup.dropout ? 2 : 1);
+  // Inside the kernel before, the branch's output (backward: the norm's gradient) is neither written nor read.
+  work.forward_joins = work.backward_joins = LayerOp::Joins::kProductOrPass;
+  work.forward_fusable = work.backward_fusable = 2 * plane;
   list.elementwise("residual", 3 * plane + mask, 3 * plane + (setup.dropout ? 2 * plane + mask : 0), 1,
-                   setup.dropout ? 2 : 1);
+                   setup.dropout ? 2 : 1, work);
 }
 
 namespace {
@@ -39,7 +64,12 @@ void add_loss(const TrainingSetup& setup, OpList& list) {
   const std::int64_t logits = sizes.tokens * share_of(setup.shape.vocabulary, sizes.tensor);
   const LossBytes& loss = setup.fused_loss ? kFusedLoss : kUnfusedLoss;
   list.begin_part();
-  list.elementwise("loss", logits * loss.forward, logits * loss.backward, loss.forward_kernels, loss.backward_kernels);
+  PassWork work;  // maximum, difference, exponential, sum, quotient; backward the label's difference and a factor
+  work.forward = 5 * static_cast<double>(logits);
+  work.backward = 2 * static_cast<double>(logits);
+  work.normalises = true;
+  list.elementwise("loss", logits * loss.forward, logits * loss.backward, loss.forward_kernels, loss.backward_kernels,
+                   work);
   if (sizes.tensor == 1) return;
   // Maximum, label's logit and sum of exponentials of every token.
   LayerOp op;
@@ -72,17 +102,27 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
   // A table of gradients is cleared, filled and added to the accumulated one.
   const Bytes table = share_of(shape.vocabulary, sizes.tensor) * shape.hidden;
   const Bytes touched = table * (Bytes{2} * sizes.element + Bytes{2} * bytes_of(setup.gradients)) + 2 * all;
-  list.backward(elementwise_op("gradient of the lookup", Phase::kWeightGrad, touched, 4));
+  LayerOp gradient = elementwise_op("gradient of the lookup", Phase::kWeightGrad, touched, 4);
+  gradient.pass_flops = static_cast<double>(table) + static_cast<double>(all / sizes.element);
+  list.backward(std::move(gradient));
   const Bytes plane = sizes.row_share * shape.hidden * sizes.element;
   if (shape.positions > 0) {
     list.begin_part();
-    list.forward(elementwise_op("positions", Phase::kForward, 3 * plane));
+    LayerOp op = elementwise_op("positions", Phase::kForward, 3 * plane);
+    op.pass_flops = static_cast<double>(plane / sizes.element);
+    op.joins = LayerOp::Joins::kPass;
+    op.fusable = 2 * plane;
+    list.forward(std::move(op));
     list.backward(elementwise_op("gradient of the positions", Phase::kWeightGrad, 2 * plane));
   }
   if (setup.dropout) {
     list.begin_part();
     const Bytes mask = plane / sizes.element;
-    list.forward(elementwise_op("embedding dropout", Phase::kForward, 2 * plane + mask));
+    LayerOp op = elementwise_op("embedding dropout", Phase::kForward, 2 * plane + mask);
+    op.pass_flops = static_cast<double>(mask);
+    op.joins = LayerOp::Joins::kPass;
+    op.fusable = 2 * plane;
+    list.forward(std::move(op));
     list.backward(elementwise_op("embedding dropout", Phase::kWeightGrad, 2 * plane + mask));
   }
 }
@@ -139,7 +179,25 @@ std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& lay
       add_predictor(setup, layer.moe, list);
       break;
   }
-  return list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
+  std::vector<LayerOp> ops = list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
+  if (setup.change.fused_passes) fuse_passes(ops);
+  return ops;
+}
+
+void fuse_passes(std::vector<LayerOp>& ops) {
+  using Kind = LayerOp::Kind;
+  // By phase, and of what runs again apart: the op before.
+  std::array<std::optional<Kind>, 4> before;
+  for (LayerOp& op : ops) {
+    std::optional<Kind>& last = before.at(op.recompute ? 3 : static_cast<std::size_t>(op.phase));
+    const bool fits = op.joins == LayerOp::Joins::kProductOrPass ? last == Kind::kMatmul || last == Kind::kElementwise
+                                                                 : last == Kind::kElementwise;
+    if (op.joins != LayerOp::Joins::kNothing && fits) {
+      op.bytes -= op.fusable;
+      op.kernels = 0;
+    }
+    last = op.kind;
+  }
 }
 
 std::vector<LayerPlace> layer_places(const TransformerShape& shape) {

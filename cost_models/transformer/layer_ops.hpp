@@ -21,6 +21,8 @@ struct LayerOp {
   };
   // What of B it belongs to, where a schedule splits B; a full backward runs both. Recomputation belongs to kInputGrad.
   enum class Phase : std::uint8_t { kForward, kInputGrad, kWeightGrad };
+  // kElementwise: the kernels that it could be a part of. Row statistics (norms, softmax) fit into no product.
+  enum class Joins : std::uint8_t { kNothing, kPass, kProductOrPass };
 
   Kind kind = Kind::kMatmul;
   Phase phase = Phase::kForward;
@@ -33,6 +35,11 @@ struct LayerOp {
   Fp8Recipe recipe = Fp8Recipe::kDelayed;       // kMatmul in 8 bits, and kElementwise that makes its factors:
   bool quantises = false;                       // a table of products with quantisation has this one in it
   double flops = 0;                             // multiply and add count as two
+  double pass_flops = 0;                        // kElementwise: of the ordinary units, which `flops` leaves out
+  bool normalises = false;                      // kElementwise: of whole rows: norms, softmax, the loss
+  Joins joins = Joins::kNothing;                // kElementwise: what of the op before it could hold it,
+  Bytes fusable = 0;                            // and what of `bytes` and of that op's writes would not move then
+  bool sparse = false;                          // kMatmul: one factor is weights of structured sparsity
   Bytes bytes = 0;                              // read and written, of the device's memory
   NumberFormat format = NumberFormat::kBf16;
   int kernels = 1;                       // how many launches it represents
@@ -47,6 +54,10 @@ struct LayerOp {
 
 // In running order, forward first. One rank's share: tensor, context, expert and sequence parallelism are applied.
 [[nodiscard]] std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& layer);
+
+// Every pass that can run inside the kernel before it in its phase does: it has no launch of its own, and neither
+// writes nor reads what it takes from there (CostChange::fused_passes). Where a collective lies between, none can.
+void fuse_passes(std::vector<LayerOp>& ops);
 
 // The model's layers in order: embedding, blocks, head, predictors.
 [[nodiscard]] std::vector<LayerPlace> layer_places(const TransformerShape& shape);

@@ -23,9 +23,17 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   list.begin_part();
   list.linear({name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance}, up);
   list.begin_part();
-  const Bytes plane = mlp.experts * mlp.rows * width * list.sizes().element;
+  const std::int64_t numbers = mlp.experts * mlp.rows * width;
+  const Bytes plane = numbers * list.sizes().element;
+  PassWork work;
+  work.forward = static_cast<double>(inputs * numbers);
+  work.backward = static_cast<double>((3 * inputs - 1) * numbers);
+  // Behind the product, its inputs are written once, for the backward; their gradient replaces the output's.
+  work.forward_joins = work.backward_joins = LayerOp::Joins::kProductOrPass;
+  work.forward_fusable = inputs * plane;
+  work.backward_fusable = 2 * plane;
   // GELU: reads one, writes one; its gradient reads two. Gated: reads two; its gradient reads three, writes two.
-  list.elementwise(name + " activation", (inputs + 1) * plane, (2 * inputs + 1) * plane);
+  list.elementwise(name + " activation", (inputs + 1) * plane, (2 * inputs + 1) * plane, 1, 1, work);
   list.begin_part();
   list.linear({name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance}, down);
 }
@@ -45,7 +53,10 @@ void add_router(const TrainingSetup& setup, OpList& list) {
   list.linear({"router", sizes.row_share, shape.hidden, shape.experts});
   // Scores in 32 bits: softmax or sigmoid, the largest few, their normalisation, and the map of tokens to experts.
   const Bytes scores = sizes.row_share * shape.experts * 4;
-  list.elementwise("routing", 8 * scores, 4 * scores, 10, 6);
+  PassWork work;  // as a softmax
+  work.forward = 5 * static_cast<double>(scores / 4);
+  work.backward = 4 * static_cast<double>(scores / 4);
+  list.elementwise("routing", 8 * scores, 4 * scores, 10, 6, work);
 }
 
 // Tokens travel to their experts' ranks, and their results back.
@@ -95,7 +106,10 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
     list.token_exchange("results to their tokens", sent, imbalance);
   }
   list.begin_part();
-  list.elementwise("unpermute", sent + own * token, sent + own * token, 2, 2);
+  PassWork weighted;  // a weighted sum of a token's copies, whose weights have gradients, too
+  weighted.forward = 2 * static_cast<double>(sent / sizes.element);
+  weighted.backward = 2 * weighted.forward;
+  list.elementwise("unpermute", sent + own * token, sent + own * token, 2, 2, weighted);
 }
 
 }  // namespace
@@ -116,7 +130,11 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
                   TensorSide::kRow, list);
     list.begin_part();
     const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
-    list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane);
+    PassWork work;
+    work.forward = static_cast<double>(plane / list.sizes().element);
+    work.forward_joins = LayerOp::Joins::kProductOrPass;
+    work.forward_fusable = 2 * plane;
+    list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane, 1, 1, work);
   }
   add_residual(setup, list);
 }

@@ -2,72 +2,14 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "cost_models/transformer/layer_cost.hpp"
 #include "cost_models/transformer/layer_memory.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 
 namespace debubble {
 namespace {
-
-using ProfilePhase = LayerOp::Phase;
-
-// Times ops; the same collective of another layer is planned once.
-class Clock {
- public:
-  explicit Clock(const ModelRequest& request) : request_(request) {}
-
-  OpTime time(const LayerOp& op) {
-    if (op.kind != LayerOp::Kind::kCollective) return {kernel_time(op, request_.kernels), 0};
-    const auto key = std::tuple{op.group, op.collective, op.collective_bytes, op.imbalance};
-    const auto found = planned_.find(key);
-    if (found != planned_.end()) return found->second;
-    return planned_.emplace(key, collective_time(op, request_)).first->second;
-  }
-
- private:
-  const ModelRequest& request_;
-  std::map<std::tuple<Dimension, CollectiveKind, Bytes, double>, OpTime> planned_;
-};
-
-// A time, how much of it is collectives that nothing hides, and how much waiting for the host.
-struct PhaseTime {
-  Nanoseconds total = 0;
-  Nanoseconds collective = 0;
-  Nanoseconds launches = 0;
-};
-
-// A collective that overlaps a kernel: both end when the longer one does; the kernel is slowed as long as the
-// collective runs.
-Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down) {
-  const double slowed = static_cast<double>(kernel) * (1 + slow_down);
-  if (slowed <= static_cast<double>(collective)) return collective;
-  return collective + static_cast<Nanoseconds>((slowed - static_cast<double>(collective)) / (1 + slow_down) + 0.5);
-}
-
-// Sums the ops that `wanted` takes.
-template <typename Wanted>
-PhaseTime phase_sum(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times, Nanoseconds host_launch,
-                    const Wanted& wanted) {
-  PhaseTime sum;
-  Nanoseconds host = 0;
-  for (std::size_t k = 0; k < ops.size(); ++k) {
-    if (!wanted(ops[k])) continue;
-    host += ops[k].kernels * host_launch;
-    const bool collective = ops[k].kind == LayerOp::Kind::kCollective;
-    Nanoseconds exposed = collective ? times[k].alone : 0;
-    const bool hides = collective && ops[k].beside_next && k + 1 < ops.size() && wanted(ops[k + 1]) &&
-                       ops[k + 1].kind != LayerOp::Kind::kCollective;
-    if (hides) exposed = beside(times[k].alone, times[k + 1].alone, times[k].slow_down) - times[k + 1].alone;
-    sum.total += collective ? exposed : times[k].alone;
-    sum.collective += exposed;
-  }
-  // The host runs ahead of the GPU, but no further than a phase: kernels that are shorter than their launches wait.
-  sum.launches = std::max<Nanoseconds>(0, host - sum.total);
-  sum.total += sum.launches;
-  return sum;
-}
 
 TimeStatistics statistics(Nanoseconds median) {
   TimeStatistics time;
@@ -76,31 +18,17 @@ TimeStatistics statistics(Nanoseconds median) {
 }
 
 // By name, the longest in total first.
-std::vector<KernelSummary> summaries(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times) {
+std::vector<KernelSummary> summaries(const std::vector<OpCost>& ops) {
   std::vector<KernelSummary> list;
-  for (std::size_t k = 0; k < ops.size(); ++k) {
-    auto same = std::find_if(list.begin(), list.end(), [&](const KernelSummary& s) { return s.name == ops[k].name; });
-    if (same == list.end()) same = list.insert(list.end(), KernelSummary{ops[k].name, 0, 0});
-    same->count += ops[k].kernels;
-    same->total += times[k].alone;
+  for (const OpCost& cost : ops) {
+    auto same = std::find_if(list.begin(), list.end(), [&](const KernelSummary& s) { return s.name == cost.op.name; });
+    if (same == list.end()) same = list.insert(list.end(), KernelSummary{cost.op.name, 0, 0});
+    same->count += cost.op.kernels;
+    same->total += cost.own.alone;
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const KernelSummary& a, const KernelSummary& b) { return a.total > b.total; });
   return list;
-}
-
-const char* kind_name(const LayerPlace& place) {
-  switch (place.kind) {
-    case LayerPlace::Kind::kEmbedding:
-      return "embedding";
-    case LayerPlace::Kind::kBlock:
-      return place.moe ? "transformer with experts" : "transformer";
-    case LayerPlace::Kind::kHead:
-      return "head";
-    case LayerPlace::Kind::kPredictor:
-      return "predictor";
-  }
-  return "";
 }
 
 std::string layer_name(const LayerPlace& place) {
@@ -113,7 +41,7 @@ std::string layer_name(const LayerPlace& place) {
     case LayerPlace::Kind::kHead:
       break;
   }
-  return kind_name(place);
+  return layer_kind(place);
 }
 
 void set_memory(const ModelledMemory& memory, ProfileLayer& layer) {
@@ -129,32 +57,23 @@ void set_memory(const ModelledMemory& memory, ProfileLayer& layer) {
   layer.activation_tensors = memory.activation_tensors;
 }
 
-ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, Clock& clock) {
-  const std::vector<LayerOp> ops = layer_ops(request.setup, place);
-  std::vector<OpTime> times;
-  times.reserve(ops.size());
-  for (const LayerOp& op : ops) times.push_back(clock.time(op));
-  const auto phase_time = [&](const auto& wanted) { return phase_sum(ops, times, request.host_launch, wanted); };
-
+ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, OpClock& clock) {
+  const LayerCost cost = timed_layer(request, place, clock);
   ProfileLayer layer;
-  layer.kind = kind_name(place);
-  const PhaseTime forward = phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kForward; });
-  const PhaseTime backward = phase_time([](const LayerOp& op) { return op.phase != ProfilePhase::kForward; });
-  layer.forward = statistics(forward.total);
-  layer.backward = statistics(backward.total);
-  layer.input_grad =
-      statistics(phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kInputGrad; }).total);
-  layer.weight_grad =
-      statistics(phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kWeightGrad; }).total);
-  layer.forward_collective = forward.collective;
-  layer.backward_collective = backward.collective;
-  layer.forward_launches = forward.launches;
-  layer.backward_launches = backward.launches;
-  for (const LayerOp& op : ops) {
-    if (op.phase == ProfilePhase::kForward) layer.forward_flops += op.flops;
+  layer.kind = layer_kind(place);
+  layer.forward = statistics(cost.forward.total);
+  layer.backward = statistics(cost.backward.total);
+  layer.input_grad = statistics(cost.input_grad.total);
+  layer.weight_grad = statistics(cost.weight_grad.total);
+  layer.forward_collective = cost.forward.collective;
+  layer.backward_collective = cost.backward.collective;
+  layer.forward_launches = cost.forward.launches;
+  layer.backward_launches = cost.backward.launches;
+  for (const OpCost& one : cost.ops) {
+    if (one.op.phase == LayerOp::Phase::kForward) layer.forward_flops += one.op.flops;
   }
   layer.model_flops = model_flops(request.setup, place) * static_cast<double>(request.setup.microbatch_size);
-  layer.kernels = summaries(ops, times);
+  layer.kernels = summaries(cost.ops);
   set_memory(layer_memory(request.setup, place), layer);
   return layer;
 }
@@ -173,7 +92,7 @@ Profile modelled_profile(const ModelRequest& request) {
   profile.origin.memory = Source::kModelled;
   profile.origin.device = request.kernels.hardware.name;
   profile.origin.method = "sum of modelled kernels and of collectives that nothing hides";
-  Clock clock(request);
+  OpClock clock(request);
   // Blocks of one kind cost the same.
   std::map<std::pair<LayerPlace::Kind, bool>, ProfileLayer> known;
   for (const LayerPlace& place : layer_places(request.setup.shape)) {

@@ -56,6 +56,8 @@ LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   op.experts = linear.batch > 1;
   op.recipe = setup_.fp8_recipe;
   op.format = setup_.compute;
+  // A weight gradient is dense, and so are both of its factors.
+  op.sparse = setup_.change.sparse_weights && phase != Phase::kWeightGrad;
   op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n) *
              static_cast<double>(op.k);
   const bool adds = phase == Phase::kWeightGrad && setup_.fused_accumulation;
@@ -86,6 +88,11 @@ void OpList::cast(const Linear& linear) {
     LayerOp op = elementwise_op(linear.name + ": cast to fp8", phase, rows * columns * per_number, look_first ? 2 : 1);
     op.quantises = true;
     op.recipe = setup_.fp8_recipe;
+    op.pass_flops = 2.0 * static_cast<double>(rows) * static_cast<double>(columns);  // scaling, the largest number
+    // Behind a pass: it reads what that one has in hand. Forward, nothing else needs that in 16 bits; but a scale of
+    // the tensor as it is now waits for all of it.
+    op.joins = look_first ? LayerOp::Joins::kNothing : LayerOp::Joins::kPass;
+    op.fusable = rows * columns * sizes_.element * (phase == Phase::kForward ? 2 : 1);
     return op;
   };
   forward(made(Phase::kForward, linear.k));
@@ -124,13 +131,28 @@ void OpList::linear(const Linear& linear, TensorSide side) {
   if (setup_.fused_accumulation) return;
   const std::int64_t weights = linear.batch * linear.k * linear.n;
   const Bytes per_weight = sizes_.element + Bytes{2} * bytes_of(setup_.gradients);
-  backward(elementwise_op("sum of gradients of " + linear.name, Phase::kWeightGrad, weights * per_weight));
+  LayerOp sum_op = elementwise_op("sum of gradients of " + linear.name, Phase::kWeightGrad, weights * per_weight);
+  sum_op.pass_flops = static_cast<double>(weights);
+  backward(std::move(sum_op));
 }
 
 void OpList::elementwise(const std::string& name, Bytes forward_bytes, Bytes backward_bytes, int kernels,
-                         int backward_kernels) {
-  if (forward_bytes > 0) forward(elementwise_op(name, Phase::kForward, forward_bytes, kernels));
-  if (backward_bytes > 0) backward(elementwise_op(name, Phase::kInputGrad, backward_bytes, backward_kernels));
+                         int backward_kernels, const PassWork& work) {
+  if (forward_bytes > 0) {
+    LayerOp op = elementwise_op(name, Phase::kForward, forward_bytes, kernels);
+    op.pass_flops = work.forward;
+    op.normalises = work.normalises;
+    op.joins = work.forward_joins;
+    op.fusable = work.forward_fusable;
+    forward(std::move(op));
+  }
+  if (backward_bytes == 0) return;
+  LayerOp op = elementwise_op(name, Phase::kInputGrad, backward_bytes, backward_kernels);
+  op.pass_flops = work.backward;
+  op.normalises = work.normalises;
+  op.joins = work.backward_joins;
+  op.fusable = work.backward_fusable;
+  backward(std::move(op));
 }
 
 void OpList::matmul(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {

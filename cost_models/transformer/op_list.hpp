@@ -27,6 +27,18 @@ struct RankSizes {
   Bytes element = 2;           // of an activation
 };
 
+// What a pass over memory computes, and what of its bytes would not move inside the kernel before it, forward and
+// backward.
+struct PassWork {
+  double forward = 0;  // operations of the ordinary units; an exponential or an activation function counts as one
+  double backward = 0;
+  bool normalises = false;
+  LayerOp::Joins forward_joins = LayerOp::Joins::kNothing;
+  Bytes forward_fusable = 0;
+  LayerOp::Joins backward_joins = LayerOp::Joins::kNothing;
+  Bytes backward_fusable = 0;
+};
+
 // One matmul with weights, `batch` of them for experts.
 struct Linear {
   std::string name;
@@ -53,7 +65,8 @@ class OpList {
   // Ops that belong together; their backward runs in the order in which it is added.
   void begin_part();
   void linear(const Linear& linear, TensorSide side = TensorSide::kNone);
-  void elementwise(const std::string& name, Bytes forward, Bytes backward, int kernels = 1, int backward_kernels = 1);
+  void elementwise(const std::string& name, Bytes forward, Bytes backward, int kernels = 1, int backward_kernels = 1,
+                   const PassWork& work = {});
   // `batch` matmuls of m x k by k x n without weights: two matmuls backward.
   void matmul(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k);
   // A collective forward, and another one backward.

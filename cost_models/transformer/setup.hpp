@@ -25,6 +25,15 @@ enum class Recompute : std::uint8_t {
 enum class Fp8Recipe : std::uint8_t { kDelayed, kTensorwise, kBlockwise, kMxfp8 };
 [[nodiscard]] const char* to_string(Fp8Recipe recipe);  // "delayed", "tensorwise", "blockwise", "mxfp8"
 
+// What a layer would cost if its software were better: bounds for a study of costs, which no flag asks for.
+struct CostChange {
+  bool fused_passes = false;      // passes over memory run inside the kernels before them (fuse_passes)
+  bool free_collectives = false;  // collectives inside layers take no time
+  bool sparse_weights = false;    // structured 2:4 sparsity of all weights: products with them at twice the rate
+
+  friend bool operator==(const CostChange&, const CostChange&) = default;
+};
+
 struct TrainingSetup {
   TransformerShape shape;
   Parallelism parallel;
@@ -50,6 +59,7 @@ struct TrainingSetup {
   double expert_imbalance = 1;                    // tokens of the busiest rank's experts over the mean
   MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
+  CostChange change;
 };
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).

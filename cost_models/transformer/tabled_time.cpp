@@ -83,6 +83,13 @@ std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model
   return op.kind == LayerOp::Kind::kMatmul ? product_seconds(op, model) : attention_seconds(op, model);
 }
 
+double sustained_share(const LayerOp& op, const KernelModel& model) {
+  if (model.tables == nullptr) return model.efficiency.sustained;
+  ProductKind kind = ProductKind::kHalf;
+  const ProductTable* table = op.kind == LayerOp::Kind::kMatmul ? table_of(op, *model.tables, kind) : nullptr;
+  return table == nullptr ? 1 : table->sustained;
+}
+
 KernelSeconds pass_seconds(const LayerOp& op, const KernelModel& model) {
   const KernelTables& tables = *model.tables;
   if (op.quantises && in_blocks(op.recipe) && !tables.product(ProductKind::kFp8Block).empty()) return {0, true};

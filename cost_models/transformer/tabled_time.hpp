@@ -20,6 +20,9 @@ struct KernelSeconds {
 // Of a pass over memory, with the tables' bandwidth. Nothing at all for a quantisation that is in its product's table.
 [[nodiscard]] KernelSeconds pass_seconds(const LayerOp& op, const KernelModel& model);
 
+// The share of the peak that a long run of such products sustains; 1 where no table says.
+[[nodiscard]] double sustained_share(const LayerOp& op, const KernelModel& model);
+
 // Per second, in that format.
 [[nodiscard]] double format_flops(const Hardware& hardware, NumberFormat format);
 

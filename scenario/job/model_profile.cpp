@@ -236,6 +236,29 @@ ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, dou
   return modelled_for(scenario, request);
 }
 
+std::vector<LayerCost> modelled_layer_costs(const Scenario& scenario) {
+  const int devices = std::max(1, scenario.devices.value_or(kDefaultDevices));
+  const RankLayout layout = scenario.cluster.layout(devices);
+  ModelRequest request = model_request(scenario, layout);
+  if (scenario.cluster.graph != nullptr) {
+    request.graph = scenario.cluster.graph.get();
+    request.layout = &layout;
+  }
+  if (scenario.transformer.recompute_stages.empty()) return layer_costs(request);
+  ModelRequest without = request;
+  without.setup.recompute = Recompute::kNone;
+  std::vector<LayerCost> layers;
+  const std::vector<LayerCost> plain = layer_costs(without);
+  const std::vector<LayerCost> again = layer_costs(request);
+  for (std::size_t k = 0; k < plain.size(); ++k) {
+    layers.push_back(plain[k]);
+    if (again[k].ops.size() == plain[k].ops.size()) continue;
+    layers.push_back(again[k]);
+    layers.back().recomputed = true;
+  }
+  return layers;
+}
+
 UsualCluster usual_cluster(const std::string& hardware, int gpus) {
   const std::string name = hardware.empty() ? kUsualHardware : hardware;
   for (const Machine& machine : kMachines) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/transformer/layer_cost.hpp"
 #include "scenario/request/scenario.hpp"
 
 namespace debubble {
@@ -29,6 +30,11 @@ struct PlacedLayers {
 
   [[nodiscard]] Nanoseconds longest_gather() const;
 };
+
+// What the layers of Scenario::profile consist of, op by op, on device 0 of the pipeline. Where --recompute-stages
+// names some, a layer that recomputes stands after the same layer that does not. Needs a --model that
+// set_modelled_profile took.
+[[nodiscard]] std::vector<LayerCost> modelled_layer_costs(const Scenario& scenario);
 
 // On a cluster with these links, which need not be the scenario's. Needs a --model and a --topology.
 [[nodiscard]] PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices);

@@ -10,10 +10,12 @@
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/job/model_profile.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/explain/cost_trials.hpp"
 #include "studies/planners/catalog.hpp"
 #include "studies/planners/from_scenario.hpp"
 #include "studies/planners/regret.hpp"
@@ -22,6 +24,8 @@
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/explain/cost_json.hpp"
+#include "tools/views/explain/cost_view.hpp"
 #include "tools/views/explain/explain_json.hpp"
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
@@ -36,15 +40,17 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kExplainFormats = "text|json";
+constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, and so in the help
 
 [[noreturn]] void nothing_called(const std::string& name) {
-  std::vector<std::string> names{"schedule", "planner", "step"};
+  std::vector<std::string> names{"schedule", "planner", "step", "cost"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{"C003", "explain", "nothing here is called \"" + name + "\"",
-                              guess.empty() ? "an op is called 3F7; the others: step, a schedule's name, an error code"
-                                            : "did you mean " + guess + "?"});
+                              guess.empty()
+                                  ? "an op is called 3F7; the others: step, cost, a schedule's name, an error code"
+                                  : "did you mean " + guess + "?"});
 }
 
 class Explain : public Command {
@@ -52,21 +58,21 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, an op (3F7), a code, or: schedule, planner",
+         .help = "step, cost, 3F7, a code, or: schedule, planner",
          .target = &topic_,
          .required = true},
         {.name = "NAME", .help = "of the schedule or planner; all planners", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
-    add_rows(rows, flag_rows(output_, kExplainFormats));
+    add_rows(rows, flag_rows(output_, kCostFormats, "output format; csv: of cost"));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
     if (topic_ == "planner") return explain_planner();
     if (!name_.empty() && topic_ != "schedule") {
-      const bool known =
-          topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
+      const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
+                         find_schedule(topic_) != nullptr;
       throw InputError(Diagnostic{known ? "C061" : "C003", "explain",
                                   known ? "\"" + name_ + "\" comes after \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
@@ -74,6 +80,7 @@ class Explain : public Command {
                                         : "write `debubble explain schedule NAME`"});
     }
     if (topic_ == "step" || is_op_name(topic_)) return explain_run(invocation);
+    if (topic_ == "cost") return explain_cost(invocation);
     if (is_error_code(topic_)) return explain_code();
     if (topic_ != "schedule") {
       if (find_schedule(topic_) == nullptr) nothing_called(topic_);
@@ -187,6 +194,36 @@ class Explain : public Command {
       output.write(json ? op_story_json(story, run, tool)
                         : heading(run.result.report, output.style()) + "\n" +
                               op_story_text(story, run, output.style().width));
+    }
+    output.commit();
+    return has_result(run.result.report) ? kExitOk : kExitFinding;
+  }
+
+  int explain_cost(const Invocation& invocation) {
+    if (flags_.transformer.model.empty()) {
+      throw InputError(Diagnostic{"C004", "explain cost", "there is no --model whose operators could be told",
+                                  "add --model NAME; `debubble list models` shows the names"});
+    }
+    const Scenario scenario = check_scenario(flags_);
+    Output output(output_, kCostFormats);
+    StderrProgress progress;
+    const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    const Simulated run = simulate(scenario, name, progress);
+    const ToolFacts tool{std::string(kVersion), invocation.command_line};
+    if (!has_result(run.result.report)) {
+      output.write(output.format() == Format::kJson ? report_json(run.result.report, tool)
+                                                    : summary(run.result.report, output.style()));
+    } else {
+      progress.phase("trying changes");
+      const std::optional<MemoryFit>& memory = run.result.report.memory_fit;
+      const CostStory story{modelled_layer_costs(scenario), cost_trials(flags_, scenario, name, run.result.report),
+                            run.result.report.makespan, !memory || memory->spare >= 0,
+                            scenario.transformer.placed->distinct.size()};
+      if (output.format() == Format::kText) {
+        output.write(heading(run.result.report, output.style()) + "\n" + cost_story_text(story, output.style()));
+      } else {
+        output.write(output.format() == Format::kJson ? cost_story_json(story, run, tool) : cost_story_csv(story));
+      }
     }
     output.commit();
     return has_result(run.result.report) ? kExitOk : kExitFinding;

@@ -1,0 +1,158 @@
+#include "cost_models/transformer/layer_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace debubble {
+namespace {
+
+using CostedPhase = LayerOp::Phase;
+
+// A collective that overlaps a kernel: both end when the longer one does; the kernel is slowed as long as the
+// collective runs.
+Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down) {
+  const double slowed = static_cast<double>(kernel) * (1 + slow_down);
+  if (slowed <= static_cast<double>(collective)) return collective;
+  return collective + static_cast<Nanoseconds>((slowed - static_cast<double>(collective)) / (1 + slow_down) + 0.5);
+}
+
+bool is_collective(const OpCost& cost) { return cost.op.kind == LayerOp::Kind::kCollective; }
+
+// Sums the ops that `wanted` takes, and writes what each adds into `part`.
+template <typename Wanted>
+PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanoseconds host_launch,
+                    const Wanted& wanted) {
+  PhaseCost sum;
+  Nanoseconds host = 0;
+  for (std::size_t k = 0; k < ops.size(); ++k) {
+    OpCost& cost = ops[k];
+    if (!wanted(cost.op.phase)) continue;
+    host += cost.op.kernels * host_launch;
+    cost.*part = cost.own.alone;
+    if (is_collective(cost)) {
+      const bool hides =
+          cost.op.beside_next && k + 1 < ops.size() && wanted(ops[k + 1].op.phase) && !is_collective(ops[k + 1]);
+      if (hides) {
+        const Nanoseconds kernel = ops[k + 1].own.alone;
+        cost.*part = beside(cost.own.alone, kernel, cost.own.slow_down) - kernel;
+      }
+      sum.collective += cost.*part;
+    }
+    sum.total += cost.*part;
+  }
+  // The host runs ahead of the GPU, but no further than a phase: kernels that are shorter than their launches wait.
+  sum.launches = std::max<Nanoseconds>(0, host - sum.total);
+  sum.total += sum.launches;
+  return sum;
+}
+
+OpBound op_bound(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
+  if (is_collective(cost)) return OpBound::kNetwork;
+  if (phase.launches > 0 && cost.op.kernels * request.host_launch > cost.own.alone) return OpBound::kHost;
+  if (cost.op.quantises && cost.own.alone == 0) return OpBound::kProducts;  // of its product, which has it in
+  switch (kernel_bound(cost.op, request.kernels)) {
+    case KernelBound::kProducts:
+      return OpBound::kProducts;
+    case KernelBound::kMemory:
+      return OpBound::kMemory;
+    case KernelBound::kLaunch:
+      break;
+  }
+  return OpBound::kLaunch;
+}
+
+}  // namespace
+
+const char* to_string(OpClass kind) {
+  constexpr std::array<const char*, 6> kNames{"products",    "attention", "normalisation",
+                                              "elementwise", "network",   "host"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+const char* to_string(OpBound bound) {
+  constexpr std::array<const char*, 5> kNames{"products", "memory", "launch", "host", "network"};
+  return kNames.at(static_cast<std::size_t>(bound));
+}
+
+OpClass class_of(const LayerOp& op) {
+  switch (op.kind) {
+    case LayerOp::Kind::kMatmul:
+      return OpClass::kProduct;
+    case LayerOp::Kind::kAttention:
+      return OpClass::kAttention;
+    case LayerOp::Kind::kCollective:
+      return OpClass::kNetwork;
+    case LayerOp::Kind::kElementwise:
+      break;
+  }
+  return op.normalises ? OpClass::kNormalisation : OpClass::kElementwise;
+}
+
+OpTime OpClock::time(const LayerOp& op) {
+  if (op.kind != LayerOp::Kind::kCollective) return {kernel_time(op, request_.kernels), 0};
+  if (request_.setup.change.free_collectives) return {};
+  const auto key = std::tuple{op.group, op.collective, op.collective_bytes, op.imbalance};
+  const auto found = planned_.find(key);
+  if (found != planned_.end()) return found->second;
+  return planned_.emplace(key, collective_time(op, request_)).first->second;
+}
+
+LayerCost timed_layer(const ModelRequest& request, const LayerPlace& place, OpClock& clock) {
+  LayerCost layer;
+  layer.place = place;
+  std::vector<LayerOp> ops = layer_ops(request.setup, place);
+  layer.ops.reserve(ops.size());
+  for (LayerOp& op : ops) {
+    const OpTime own = clock.time(op);
+    layer.ops.push_back({std::move(op), own, 0, 0, OpBound::kMemory});
+  }
+  const auto sum = [&](Nanoseconds OpCost::*part, const auto& wanted) {
+    return phase_sum(layer.ops, part, request.host_launch, wanted);
+  };
+  layer.forward = sum(&OpCost::whole, [](CostedPhase phase) { return phase == CostedPhase::kForward; });
+  layer.backward = sum(&OpCost::whole, [](CostedPhase phase) { return phase != CostedPhase::kForward; });
+  layer.input_grad = sum(&OpCost::halved, [](CostedPhase phase) { return phase == CostedPhase::kInputGrad; });
+  layer.weight_grad = sum(&OpCost::halved, [](CostedPhase phase) { return phase == CostedPhase::kWeightGrad; });
+  return layer;
+}
+
+std::vector<LayerCost> layer_costs(const ModelRequest& request) {
+  check_setup(request.setup);
+  OpClock clock(request);
+  std::vector<LayerCost> layers;
+  for (const LayerPlace& place : layer_places(request.setup.shape)) {
+    const auto same = std::find_if(layers.begin(), layers.end(), [&](const LayerCost& layer) {
+      return layer.place.kind == place.kind && layer.place.moe == place.moe;
+    });
+    if (same != layers.end()) {
+      ++same->layers;
+      continue;
+    }
+    layers.push_back(timed_layer(request, place, clock));
+    LayerCost& layer = layers.back();
+    for (OpCost& cost : layer.ops) {
+      const bool forward = cost.op.phase == CostedPhase::kForward;
+      if (forward) cost.halved = cost.whole;
+      cost.bound = op_bound(cost, forward ? layer.forward : layer.backward, request);
+    }
+  }
+  return layers;
+}
+
+const char* layer_kind(const LayerPlace& place) {
+  switch (place.kind) {
+    case LayerPlace::Kind::kEmbedding:
+      return "embedding";
+    case LayerPlace::Kind::kBlock:
+      return place.moe ? "transformer with experts" : "transformer";
+    case LayerPlace::Kind::kHead:
+      return "head";
+    case LayerPlace::Kind::kPredictor:
+      return "predictor";
+  }
+  return "";
+}
+
+}  // namespace debubble

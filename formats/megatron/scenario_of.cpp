@@ -8,6 +8,7 @@
 
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/log.hpp"
+#include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/shell_words.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
@@ -254,10 +255,12 @@ class Translation {
     const bool half = in_.flag("fp16");
     const bool bfloat = in_.flag("bf16");
     const bool eighth = in_.flag("fp8-format") || in_.flag("fp8-hybrid") || in_.flag("fp8-e4m3");
-    for (const char* detail : {"fp8-margin", "fp8-interval", "fp8-amax-history-len", "fp8-amax-compute-algo",
-                               "fp8-recipe", "fp8-param-gather", "fp8-wgrad"}) {
+    for (const char* detail :
+         {"fp8-margin", "fp8-interval", "fp8-amax-history-len", "fp8-amax-compute-algo", "fp8-recipe", "fp8-wgrad"}) {
       (void)in_.flag(detail);
     }
+    if (in_.flag("fp8-param-gather") && eighth) set("fp8-weights", "alone");
+    read_optimizer(bfloat);
     set("dtype", eighth ? "fp8" : bfloat ? "bf16" : half ? "fp16" : "fp32");
     const bool narrow = in_.flag("grad-reduce-in-bf16");
     (void)in_.flag("accumulate-allreduce-grads-in-fp32");
@@ -277,6 +280,21 @@ class Translation {
     if (in_.flag("no-gradient-accumulation-fusion")) set("grad-accumulation", "separate");
   }
 
+  // Moments in other formats than 32 bits; DeepSpeed's BF16_Optimizer, which takes over below ZeRO-1, shards its state
+  // all the same, and keeps 16-bit gradients beside its 32-bit sums.
+  void read_optimizer(bool bfloat) {
+    const bool aware = in_.flag("use-precision-aware-optimizer");
+    const auto first = in_.word("exp-avg-dtype");
+    const auto second = in_.word("exp-avg-sq-dtype");
+    if (aware && first && second) {
+      if (*first != *second) in_.find("--exp-avg-sq-dtype " + *second + ": counts as --exp-avg-dtype " + *first);
+      if (*first != "fp32") set("moment-dtype", *first);
+    }
+    const auto stage = in_.word("zero-stage");
+    deepspeed_bf16_ = in_.flag("deepspeed") && bfloat && stage == "0";
+    if (deepspeed_bf16_) set("low-gradients", "kept");
+  }
+
   void read_attention() {
     const std::string backend = in_.word("attention-backend").value_or("auto");
     const bool engine = in_.word("transformer-impl").value_or("transformer_engine") == "transformer_engine";
@@ -289,7 +307,7 @@ class Translation {
     const auto granularity = in_.word("recompute-granularity");
     const auto method = in_.word("recompute-method");
     const auto layers = in_.number("recompute-num-layers");
-    const auto modules = in_.word("recompute-modules");
+    const std::string modules = recompute_modules(in_);
     (void)in_.flag("distribute-saved-activations");
     if (selective || granularity == "selective") set("recompute", "selective");
     if (granularity == "full") {
@@ -302,15 +320,13 @@ class Translation {
         in_.find("--recompute-num-layers " + std::to_string(*layers) + ": every block keeps its own input");
       }
     }
-    if (modules && *modules != "core_attn") {
-      in_.find("--recompute-modules " + *modules + ": only attention's core is recomputed");
-    }
+    if (granularity == "selective" && modules != "core_attn" && !modules.empty()) set("recompute-modules", modules);
     if (in_.flag("cpu-offloading")) in_.find("--cpu-offloading: see --transform offload");
   }
 
   void read_step() {
     const bool sharded = in_.flag("use-distributed-optimizer");
-    if (sharded && data_ * context_ > 1) set("zero", "1");
+    if ((sharded || deepspeed_bf16_) && data_ * context_ > 1) set("zero", "1");
     (void)in_.flag("overlap-param-gather");
     (void)in_.flag("overlap-grad-reduce");
     (void)in_.flag("overlap-param-gather-with-optimizer-step");
@@ -324,6 +340,7 @@ class Translation {
   MegatronScenario scenario_;
   std::string sizes_;
   bool gated_ = false;
+  bool deepspeed_bf16_ = false;
   std::int64_t layers_ = 0;
   std::int64_t hidden_ = 0;
   std::int64_t feed_forward_ = 0;

@@ -241,6 +241,23 @@ TEST_CASE("recomputation by module: less memory, more time, and said which") {
           .err.find("has no latent attention") != std::string::npos);
 }
 
+TEST_CASE("modules that cost little to make again are named where they are enough") {
+  const Folder folder;
+  const std::string modules = "mla_up_proj,moe_act,layernorm";
+  const auto taken = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--allocator", "exact"});
+    return json::parse(folder.data(small_v3(std::move(more))))["memory_fit"]["allocated_bytes"].get<std::int64_t>();
+  };
+  const std::int64_t between = (taken({"--memory", "500GiB"}) + taken({"--memory", "500GiB", "--recompute", "selective",
+                                                                       "--recompute-modules", modules})) /
+                               2;
+  const Outcome run = folder.run(small_v3({"--allocator", "exact", "--memory", std::to_string(between) + "B"}));
+  CHECK(run.status == 1);
+  const std::string remedies = json::parse(run.out)["memory_fit"]["remedies"].dump();
+  CHECK(remedies.find("--recompute selective --recompute-modules " + modules + ": ") != std::string::npos);
+  CHECK(remedies.find("--recompute full") == std::string::npos);
+}
+
 TEST_CASE("formats of states: 8-bit weights, 16-bit moments, gradients that stay") {
   const Folder folder;
   const auto peak = [&](std::vector<std::string> more, const char* category) {

@@ -31,17 +31,24 @@ void add_latent_projections(const TrainingSetup& setup, const AttentionHeads& he
   const TransformerShape& shape = setup.shape;
   const RankSizes& sizes = list.sizes();
   const Bytes narrow = sizes.row_share * sizes.element;
+  const bool again = makes_again(setup, &RecomputeModules::mla_up_proj);
   list.begin_part();
+  std::size_t queries = list.parts() - 1;
   if (shape.query_rank > 0) {
     list.linear({"query down", sizes.row_share, shape.hidden, shape.query_rank});
+    list.begin_part();
+    queries = list.parts() - 1;
     list.elementwise("query norm", 2 * narrow * shape.query_rank, 3 * narrow * shape.query_rank, 1, 2,
                      norm_work(setup, sizes.row_share * shape.query_rank, narrow * shape.query_rank));
     list.begin_part();
   }
   const std::int64_t query_width = shape.query_rank > 0 ? shape.query_rank : shape.hidden;
   list.linear({"query up", sizes.tokens, query_width, head.heads * head.key}, TensorSide::kColumn);
+  if (again) list.recompute_from(queries);
   list.begin_part();
   list.linear({"key and value down", sizes.row_share, shape.hidden, shape.kv_rank + shape.rope_size});
+  list.begin_part();
+  const std::size_t keys = list.parts() - 1;
   list.elementwise("key and value norm", 2 * narrow * shape.kv_rank, 3 * narrow * shape.kv_rank, 1, 2,
                    norm_work(setup, sizes.row_share * shape.kv_rank, narrow * shape.kv_rank));
   list.begin_part();
@@ -54,6 +61,7 @@ void add_latent_projections(const TrainingSetup& setup, const AttentionHeads& he
   work.forward = work.backward =
       kTurning * static_cast<double>(sizes.tokens) * static_cast<double>((head.heads + 1) * shape.rope_size);
   list.elementwise("rotary positions and joining", joined, joined, 4, 6, work);
+  if (again) list.recompute_from(keys);
 }
 
 void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
@@ -201,6 +209,7 @@ void add_attention(const TrainingSetup& setup, OpList& list) {
   const AttentionHeads head = attention_heads(shape, list.sizes().tensor);
   add_norm(setup, list, "norm before attention");
   if (shape.kv_rank > 0) {
+    if (makes_again(setup, &RecomputeModules::layernorm)) list.recompute_from(list.parts() - 1);
     add_latent_projections(setup, head, list);
   } else {
     add_projections(setup, head, list);
@@ -213,7 +222,7 @@ void add_attention(const TrainingSetup& setup, OpList& list) {
   } else {
     add_scores(setup, head, list);
   }
-  if (setup.recompute == Recompute::kSelective) list.recompute_from(core);
+  if (makes_again(setup, &RecomputeModules::core_attn)) list.recompute_from(core);
   add_context_exchange(setup, head, list, false);
   list.begin_part();
   list.linear({"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden}, TensorSide::kRow);

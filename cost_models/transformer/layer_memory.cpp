@@ -9,7 +9,7 @@ namespace {
 
 MemoryPart block_memory(const TrainingSetup& setup, bool moe) {
   MemoryPart block = attention_memory(setup);
-  if (setup.recompute == Recompute::kSelective) block.recompute_core();
+  if (makes_again(setup, &RecomputeModules::core_attn)) block.recompute_core();
   block.then(moe ? experts_memory(setup) : dense_mlp_memory(setup));
   return block;
 }
@@ -31,6 +31,18 @@ MemoryPart part_of(const TrainingSetup& setup, const LayerPlace& layer) {
   return predictor;
 }
 
+// What is sharded between uses is whole while its layer runs, as in PyTorch's fully_shard: the gradients as matmuls
+// give them, the copy in the sums' format that the reduce-scatter reads, which is there until the next layer's is made,
+// and the weights of this layer and of the next one, which are fetched meanwhile. Where all stays whole during the
+// step, only the gradients that are not added yet.
+Bytes sharded_transients(const TrainingSetup& setup, const RankParameters& numbers) {
+  const std::int64_t all = numbers.dense + numbers.experts;
+  const Bytes low = all * bytes_of(setup.weights);
+  if (setup.whole_during_step) return low;
+  const Bytes fetched = setup.parallel.zero >= 3 ? 2 * low : 0;
+  return fetched + low + all * bytes_of(setup.gradients);
+}
+
 void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMemory& memory) {
   const RankParameters numbers = rank_parameters(setup, layer);
   const Parallelism& parallel = setup.parallel;
@@ -39,12 +51,12 @@ void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMem
   const TrainingStates dense = training_states(numbers.dense, setup, replicas);
   const TrainingStates experts = training_states(numbers.experts, setup, expert_replicas);
   memory.weights = dense.weights + experts.weights;
+  // Weights that are fetched for each use are cast each time.
+  const bool fetched = parallel.zero >= 3 && replicas > 1;
+  (fetched ? memory.workspace : memory.weights) += eight_bit_weights(setup, layer);
   memory.gradients = dense.gradients + experts.gradients;
   memory.optimizer = dense.optimizer + experts.optimizer;
-  // What is sharded between uses is whole while its layer runs.
-  const std::int64_t all = numbers.dense + numbers.experts;
-  if (parallel.zero >= 2 && replicas > 1) memory.workspace += all * bytes_of(setup.gradients);
-  if (parallel.zero >= 3 && replicas > 1) memory.workspace += all * bytes_of(setup.weights);
+  if (parallel.zero >= 2 && replicas > 1) memory.workspace += sharded_transients(setup, numbers);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace debubble {
 
 struct ModelledMemory {
-  Bytes weights = 0;
+  Bytes weights = 0;  // with their 8-bit copies
   Bytes gradients = 0;
   Bytes optimizer = 0;   // moments and master weights
   Bytes activation = 0;  // of one microbatch, kept for backward, after the setup's recomputation
@@ -46,6 +46,10 @@ struct TrainingStates {
 // Of so many numbers where `replicas` ranks train the same ones and share what setup.parallel.zero lets them share.
 [[nodiscard]] TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup,
                                              std::int64_t replicas);
+
+// Copies of the layer's weights in 8 bits, as they are and transposed, beside the 16-bit ones; 0 where there are none.
+// They stay, but where ZeRO-3 fetches the weights for each use.
+[[nodiscard]] Bytes eight_bit_weights(const TrainingSetup& setup, const LayerPlace& layer);
 
 // Rows of the embedding and the head: Megatron fills up to whole multiples of 128 per tensor rank.
 [[nodiscard]] std::int64_t padded_vocabulary(const TrainingSetup& setup);

@@ -13,6 +13,7 @@ struct MlpSizes {
   std::int64_t width = 0;
   std::int64_t experts = 1;
   double imbalance = 1;
+  bool activation_again = false;  // made again before its backward
 };
 
 void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide up, TensorSide down, OpList& list) {
@@ -34,6 +35,7 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   work.backward_fusable = 2 * plane;
   // GELU: reads one, writes one; its gradient reads two. Gated: reads two; its gradient reads three, writes two.
   list.elementwise(name + " activation", (inputs + 1) * plane, (2 * inputs + 1) * plane, 1, 1, work);
+  if (mlp.activation_again) list.recompute_from(list.parts() - 1);
   list.begin_part();
   list.linear({name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance}, down);
 }
@@ -90,8 +92,10 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
     list.begin_part();
     list.elementwise("sort by expert", 2 * arrived, 2 * arrived);
   }
-  add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance}, TensorSide::kNone,
-                TensorSide::kNone, list);
+  const bool activation_again =
+      makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
+  add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance, activation_again},
+                TensorSide::kNone, TensorSide::kNone, list);
   if (sorted) {
     list.begin_part();
     list.elementwise("sort by rank", 2 * arrived, 2 * arrived);
@@ -115,19 +119,26 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
 }  // namespace
 
 void add_dense_mlp(const TrainingSetup& setup, OpList& list) {
+  const std::size_t first = list.parts();
   add_norm(setup, list, "norm before the mlp");
   add_mlp_layer(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow,
                 list);
+  if (makes_again(setup, &RecomputeModules::mlp)) list.recompute_from(first);
   add_residual(setup, list);
 }
 
 void add_experts(const TrainingSetup& setup, OpList& list) {
+  const bool all_again = makes_again(setup, &RecomputeModules::moe);
   add_norm(setup, list, "norm before the experts");
+  if (makes_again(setup, &RecomputeModules::layernorm)) list.recompute_from(list.parts() - 1);
+  const std::size_t first = list.parts();
   add_router(setup, list);
   add_routed_experts(setup, list);
   if (setup.shape.shared_feed_forward > 0) {
+    const std::size_t shared = list.parts();
     add_mlp_layer(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
                   TensorSide::kRow, list);
+    if (makes_again(setup, &RecomputeModules::shared_experts) && !all_again) list.recompute_from(shared);
     list.begin_part();
     const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
     PassWork work;
@@ -136,6 +147,7 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
     work.forward_fusable = 2 * plane;
     list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane, 1, 1, work);
   }
+  if (all_again) list.recompute_from(first);
   add_residual(setup, list);
 }
 

@@ -76,6 +76,21 @@ void add_block_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix
   if (setup.shape.shared_feed_forward > 0) add_mlp_matrices(setup, setup.shape.shared_feed_forward, list);
 }
 
+// Numbers of one rank's matrices that 8-bit matmuls read: all of a block's, but the router's, which stays in 16 bits,
+// as the head does.
+std::int64_t eight_bit_numbers(const TrainingSetup& setup, const LayerPlace& layer) {
+  if (layer.kind != LayerPlace::Kind::kBlock && layer.kind != LayerPlace::Kind::kPredictor) return 0;
+  std::vector<Matrix> list;
+  add_attention(setup, list);
+  if (!layer.moe) add_mlp_matrices(setup, setup.shape.feed_forward, list);
+  if (layer.moe && setup.shape.shared_feed_forward > 0) {
+    add_mlp_matrices(setup, setup.shape.shared_feed_forward, list);
+  }
+  std::int64_t numbers = layer.moe ? rank_parameters(setup, layer).experts : 0;
+  for (const Matrix& matrix : list) numbers += matrix.rows * matrix.columns;
+  return numbers;
+}
+
 // Every weight matrix that a matmul with accumulated gradients trains. The embedding's is not one.
 std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer) {
   std::vector<Matrix> list;
@@ -122,13 +137,21 @@ RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& lay
   return numbers;
 }
 
+Bytes eight_bit_weights(const TrainingSetup& setup, const LayerPlace& layer) {
+  if (setup.compute != NumberFormat::kFp8 || setup.eight_bit_weights_alone) return 0;
+  return 2 * eight_bit_numbers(setup, layer);
+}
+
 TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas) {
   constexpr Bytes kSingle = 4;
   const bool master = setup.master_weights && bytes_of(setup.weights) < kSingle;
   TrainingStates states;
   states.weights = parameters * bytes_of(setup.weights);
   states.gradients = parameters * bytes_of(setup.gradients);
-  states.optimizer = parameters * kSingle * (setup.moments + (master ? 1 : 0));
+  if (setup.keeps_low_gradients && bytes_of(setup.gradients) > bytes_of(setup.weights)) {
+    states.gradients += parameters * bytes_of(setup.weights);
+  }
+  states.optimizer = parameters * (setup.moments * bytes_of(setup.moment_format) + (master ? kSingle : 0));
   if (setup.parallel.zero >= 1) states.optimizer = share_of(states.optimizer, replicas);
   if (setup.parallel.zero >= 2) states.gradients = share_of(states.gradients, replicas);
   if (setup.parallel.zero >= 3) states.weights = share_of(states.weights, replicas);
@@ -143,7 +166,7 @@ std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerP
   buffers.push_back({"matrix workspace", 2 * kWorkspace});
   if (layer.moe) buffers.push_back({"matrix workspaces of experts", 4 * kWorkspace});
   // A matmul that adds to the accumulated gradient itself still hands one on: an empty one, kept once per shape.
-  if (bytes_of(setup.gradients) > bytes_of(setup.weights)) {
+  if (setup.fused_accumulation && bytes_of(setup.gradients) > bytes_of(setup.weights)) {
     for (const Matrix& matrix : matrices(setup, layer)) {
       buffers.push_back({"gradient of " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
                          matrix.rows * matrix.columns * bytes_of(setup.weights)});

@@ -16,7 +16,7 @@ enum class NumberFormat : std::uint8_t { kFp32, kFp16, kBf16, kFp8 };
 
 enum class Recompute : std::uint8_t {
   kNone,
-  kSelective,  // the attention core (scores, softmax, dropout, weighted values) again before its backward
+  kSelective,  // some modules again before their backwards: RecomputeModules
   kFull        // every block's forward again from its input, as a part of its B (or I)
 };
 
@@ -34,20 +34,43 @@ struct CostChange {
   friend bool operator==(const CostChange&, const CostChange&) = default;
 };
 
+// What selective recomputation makes again, by Megatron-Core's names (TransformerConfig.recompute_modules). core_attn,
+// mlp, moe and shared_experts run again from their inputs; of moe_act, layernorm and mla_up_proj the outputs are given
+// up and made again.
+struct RecomputeModules {
+  bool core_attn = true;        // scores, softmax, dropout, weighted values
+  bool mlp = false;             // of dense blocks, with the norm before it
+  bool moe = false;             // router, exchanges, routed and shared experts
+  bool moe_act = false;         // the activation function of routed experts
+  bool layernorm = false;       // norms that are modules of their own: before latent attention and before experts
+  bool mla_up_proj = false;     // what latent attention projects up, with norms before and rotation behind it
+  bool shared_experts = false;  // of blocks with experts
+};
+
 struct TrainingSetup {
   TransformerShape shape;
   Parallelism parallel;
-  std::int64_t sequence = 0;                     // tokens of a sample
-  std::int64_t microbatch_size = 1;              // samples
-  NumberFormat compute = NumberFormat::kBf16;    // of matmuls
-  NumberFormat weights = NumberFormat::kBf16;    // as stored for compute
-  NumberFormat gradients = NumberFormat::kFp32;  // as accumulated
-  bool master_weights = true;                    // an fp32 copy in addition to 16-bit weights
-  int moments = 2;                               // fp32 numbers per weight the optimizer keeps (Adam: 2)
-  bool flash_attention = true;                   // scores are never stored; the backward computes them again
-  bool dropout = false;                          // masks of one byte per number
+  std::int64_t sequence = 0;                         // tokens of a sample
+  std::int64_t microbatch_size = 1;                  // samples
+  NumberFormat compute = NumberFormat::kBf16;        // of matmuls
+  NumberFormat weights = NumberFormat::kBf16;        // as stored for compute
+  NumberFormat gradients = NumberFormat::kFp32;      // as accumulated
+  bool master_weights = true;                        // an fp32 copy in addition to 16-bit weights
+  int moments = 2;                                   // numbers per weight the optimizer keeps (Adam: 2)
+  NumberFormat moment_format = NumberFormat::kFp32;  // of these
+  // 16-bit gradients stay beside the 32-bit sums that they are added to (DeepSpeed's BF16_Optimizer); else each goes
+  // once it is added.
+  bool keeps_low_gradients = false;
+  // What ZeRO-2 and 3 shard stays whole from its first use to the step's end (fully_shard without resharding).
+  bool whole_during_step = false;
+  // Matmuls in 8 bits: the weights are there in 8 bits, as they are and transposed, alone (Megatron-Core's
+  // fp8_param_gather), or beside the 16-bit ones, made once a step (Transformer Engine's cached workspaces).
+  bool eight_bit_weights_alone = false;
+  bool flash_attention = true;  // scores are never stored; the backward computes them again
+  bool dropout = false;         // masks of one byte per number
   bool causal = true;
   Recompute recompute = Recompute::kNone;
+  RecomputeModules modules;    // with Recompute::kSelective
   bool tensor_overlap = true;  // collectives of input gradients overlap the weight gradients' matmuls
   // Context ranks exchange heads for tokens (Ulysses), instead of sending keys and values around (ring attention).
   bool context_all_to_all = false;
@@ -61,6 +84,11 @@ struct TrainingSetup {
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
   CostChange change;
 };
+
+// Whether selective recomputation makes that module again.
+[[nodiscard]] inline bool makes_again(const TrainingSetup& setup, bool RecomputeModules::*module) {
+  return setup.recompute == Recompute::kSelective && setup.modules.*module;
+}
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).
 struct LayerPlace {

@@ -167,6 +167,12 @@ std::optional<std::string> MegatronArguments::word(const std::string& name) {
   return found->second.front();
 }
 
+std::vector<std::string> MegatronArguments::words(const std::string& name) {
+  (void)word(name);  // which says where there is none
+  const auto found = values_.find(name);
+  return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
 std::optional<double> MegatronArguments::fraction(const std::string& name) {
   const std::optional<std::string> text = word(name);
   if (!text) return std::nullopt;

@@ -19,6 +19,8 @@ class MegatronArguments {
   [[nodiscard]] bool empty() const { return values_.empty(); }
   [[nodiscard]] bool flag(const std::string& name);
   [[nodiscard]] std::optional<std::string> word(const std::string& name);
+  // All words after the name.
+  [[nodiscard]] std::vector<std::string> words(const std::string& name);
   // Nothing, and a finding, where it is no whole number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name);
   // The same of what must be at least 1: ranks, samples.

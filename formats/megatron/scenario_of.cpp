@@ -8,6 +8,8 @@
 
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/log.hpp"
+#include "formats/megatron/number_formats.hpp"
+#include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/shell_words.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
@@ -256,19 +258,10 @@ class Translation {
   }
 
   void read_training() {
-    const bool half = in_.flag("fp16");
-    const bool bfloat = in_.flag("bf16");
-    const bool eighth = in_.flag("fp8-format") || in_.flag("fp8-hybrid") || in_.flag("fp8-e4m3");
-    for (const char* detail : {"fp8-margin", "fp8-interval", "fp8-amax-history-len", "fp8-amax-compute-algo",
-                               "fp8-param-gather", "fp8-wgrad"}) {
-      (void)in_.flag(detail);
-    }
-    read_recipe(eighth);
+    const MegatronNumberFormats formats = number_formats(in_);
+    for (const auto& [flag, value] : formats.flags) set(flag, value);
+    deepspeed_bf16_ = formats.deepspeed_bf16;
     read_graphs();
-    set("dtype", eighth ? "fp8" : bfloat ? "bf16" : half ? "fp16" : "fp32");
-    const bool narrow = in_.flag("grad-reduce-in-bf16");
-    (void)in_.flag("accumulate-allreduce-grads-in-fp32");
-    if (narrow) set("grad-dtype", "bf16");
     read_attention();
     read_recomputation();
     const double hidden = in_.fraction("hidden-dropout").value_or(0.1);
@@ -282,15 +275,6 @@ class Translation {
       in_.find("--tp-comm-overlap: collectives overlap with gradients' products only, not with each product's parts");
     }
     if (in_.flag("no-gradient-accumulation-fusion")) set("grad-accumulation", "separate");
-  }
-
-  void read_recipe(bool eighth) {
-    const auto recipe = in_.word("fp8-recipe");
-    if (!recipe || !eighth) return;
-    for (const char* known : {"delayed", "tensorwise", "blockwise", "mxfp8"}) {
-      if (*recipe == known) return set("fp8-recipe", *recipe);
-    }
-    in_.find("--fp8-recipe " + *recipe + ": taken for delayed scaling");
   }
 
   void read_graphs() {
@@ -312,7 +296,7 @@ class Translation {
     const auto granularity = in_.word("recompute-granularity");
     const auto method = in_.word("recompute-method");
     const auto layers = in_.number("recompute-num-layers");
-    const auto modules = in_.word("recompute-modules");
+    const std::string modules = recompute_modules(in_);
     (void)in_.flag("distribute-saved-activations");
     if (selective || granularity == "selective") set("recompute", "selective");
     if (granularity == "full") {
@@ -325,15 +309,13 @@ class Translation {
         in_.find("--recompute-num-layers " + std::to_string(*layers) + ": every block keeps its own input");
       }
     }
-    if (modules && *modules != "core_attn") {
-      in_.find("--recompute-modules " + *modules + ": only attention's core is recomputed");
-    }
+    if (granularity == "selective" && modules != "core_attn" && !modules.empty()) set("recompute-modules", modules);
     if (in_.flag("cpu-offloading")) in_.find("--cpu-offloading: see --transform offload");
   }
 
   void read_step() {
     const bool sharded = in_.flag("use-distributed-optimizer");
-    if (sharded && data_ * context_ > 1) set("zero", "1");
+    if ((sharded || deepspeed_bf16_) && data_ * context_ > 1) set("zero", "1");
     const bool across = data_ * context_ > 1;
     const bool reduces = in_.flag("overlap-grad-reduce") && across;
     const bool gathers = in_.flag("overlap-param-gather") && across && sharded;
@@ -352,6 +334,7 @@ class Translation {
   MegatronScenario scenario_;
   std::string sizes_;
   bool gated_ = false;
+  bool deepspeed_bf16_ = false;
   std::int64_t layers_ = 0;
   std::int64_t hidden_ = 0;
   std::int64_t feed_forward_ = 0;

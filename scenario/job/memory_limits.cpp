@@ -1,5 +1,6 @@
 #include "scenario/job/memory_limits.hpp"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,20 @@ void check_size_count(const std::vector<Bytes>& sizes, int devices) {
                               "there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(devices) +
                                   (devices == 1 ? " device" : " devices"),
                               "give one for all, or one each"});
+}
+
+// What the allocator may take where it takes so much more than its replay.
+void leave_reserve(double share, Assumed<MemoryLimits>& made) {
+  if (share == 0) return;
+  std::vector<Bytes> reserves;
+  for (Bytes& capacity : made.value.capacities) {
+    const Bytes room = static_cast<Bytes>(static_cast<double>(capacity) / (1 + share));
+    reserves.push_back(capacity - room);
+    capacity = room;
+  }
+  std::ostringstream words;
+  words << memory_sizes_text(reserves) << ", for what it takes beyond its replay: " << share * 100 << " % of that";
+  assume(made.assumptions, "allocator's reserve", words.str(), Source::kGiven);
 }
 
 }  // namespace
@@ -66,10 +81,12 @@ Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices) 
     capacity -= outside;
   }
   made.value.allocator = memory.allocator;
-  assume(
-      made.assumptions, "allocator",
-      memory.allocator == AllocatorKind::kExact ? "none: what is allocated is what is taken" : "caching, as PyTorch's",
-      given_or_default(memory.allocator == AllocatorKind::kExact));
+  leave_reserve(memory.reserve, made);
+  const char* words = memory.allocator == AllocatorKind::kExact ? "none: what is allocated is what is taken"
+                      : memory.allocator == AllocatorKind::kExpandable
+                          ? "caching, as PyTorch's with expandable segments"
+                          : "caching, as PyTorch's";
+  assume(made.assumptions, "allocator", words, given_or_default(memory.allocator != AllocatorKind::kCaching));
   return made;
 }
 

@@ -125,6 +125,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   ModelRequest request;
   request.setup = *scenario.transformer.setup;
   request.setup.parallel = layout.sizes;
+  request.setup.whole_during_step = scenario.step.typed.keep_whole;
   request.kernels.hardware = hardware;
   request.kernels.efficiency = usual_efficiency(hardware);
   request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;

@@ -61,7 +61,8 @@ bool has_step(const Scenario& scenario, const Schedule& schedule) {
 }
 
 StageState state_of(const RankParameters& numbers, TrainingSetup setup) {
-  setup.parallel.zero = 0;  // as if nothing were sharded
+  setup.parallel.zero = 0;            // as if nothing were sharded
+  setup.keeps_low_gradients = false;  // only the sums travel
   const TrainingStates all = training_states(numbers.dense + numbers.experts, setup, 1);
   const TrainingStates experts = training_states(numbers.experts, setup, 1);
   return {all.weights, all.gradients, all.optimizer, experts.weights, experts.gradients, experts.optimizer};

@@ -1,5 +1,6 @@
 #include "scenario/request/memory_flags.hpp"
 
+#include <charconv>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
@@ -12,6 +13,7 @@ namespace {
 constexpr const char* kMemoryFlag = "--memory";
 constexpr const char* kOutside = "--memory-outside";
 constexpr const char* kAllocator = "--allocator";
+constexpr const char* kReserve = "--allocator-reserve";
 
 std::vector<Bytes> parse_sizes(const std::string& text) {
   std::vector<Bytes> sizes;
@@ -25,6 +27,14 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
   }
   checks.finish();
   return sizes;
+}
+
+double parse_reserve(const std::string& text) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error == std::errc{} && end == text.data() + text.size() && share >= 0 && share <= 1) return share;
+  fail("C012", kReserve, "\"" + text + "\" is not a share from 0 to 1",
+       "write it like --allocator-reserve 0.05: 5 % more than the replayed allocator takes");
 }
 
 }  // namespace
@@ -47,9 +57,14 @@ FlagRows flag_rows(MemoryFlags& flags) {
       {.name = kAllocator,
        .group = kGroup,
        .type = "KIND",
-       .words = "caching|exact",
-       .help = "allocator: caching (PyTorch's; default) or exact",
+       .words = "caching|exact|expandable",
+       .help = "caching (PyTorch's; default), expandable or exact",
        .target = &flags.allocator},
+      {.name = kReserve,
+       .group = kGroup,
+       .unit = FlagUnit::kShare,
+       .help = "share taken beyond --allocator's: 0.05 (default 0)",
+       .target = &flags.reserve},
   };
 }
 
@@ -71,8 +86,12 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
   checks.run([&] {
     if (!flags.outside.empty()) scenario.outside = parse_size(flags.outside, kOutside);
   });
+  checks.run([&] { scenario.allocator = static_cast<AllocatorKind>(word_index(rows, kAllocator)); });
   checks.run([&] {
-    if (word_index(rows, kAllocator) == 1) scenario.allocator = AllocatorKind::kExact;
+    if (flags.reserve.empty()) return;
+    scenario.reserve = parse_reserve(flags.reserve);
+    if (scenario.allocator != AllocatorKind::kExact) return;
+    fail("C004", kReserve, "no allocator takes more than what is allocated", "leave it or --allocator exact out");
   });
   checks.finish();
   return scenario;

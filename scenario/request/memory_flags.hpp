@@ -16,6 +16,7 @@ struct MemoryFlags {
   std::string memory;
   std::string outside;
   std::string allocator;
+  std::string reserve;
 };
 
 [[nodiscard]] FlagRows flag_rows(MemoryFlags& flags);
@@ -32,6 +33,7 @@ struct MemoryScenario {
   std::vector<Bytes> sizes;      // kGiven: of every device, or of each
   std::optional<Bytes> outside;  // of each device, not the allocator's
   AllocatorKind allocator = AllocatorKind::kCaching;
+  double reserve = 0;  // taken beyond what the replayed allocator takes, as a share of that
 };
 
 // Throws InputError with everything that is wrong with them.

@@ -14,6 +14,7 @@
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "scenario/request/model_choice.hpp"
+#include "scenario/request/recompute_modules.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
@@ -107,11 +108,22 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
       given(!flags.dtype.empty()));
   if (setup.compute == NumberFormat::kFp8) {
     add("scales of 8-bit products", to_string(setup.fp8_recipe), given(!flags.fp8_recipe.empty()));
+    add("weights of 8-bit matmuls",
+        setup.eight_bit_weights_alone ? "in 8 bits alone, as they are and transposed"
+                                      : "in 16 bits, and in 8 bits as they are and transposed",
+        given(!flags.fp8_weights.empty()));
+  }
+  if (!flags.moment_dtype.empty()) {
+    add("the optimizer's moments", std::string("in ") + to_string(setup.moment_format), Source::kGiven);
+  }
+  if (setup.keeps_low_gradients) {
+    add("16-bit gradients", "stay beside the sums that they are added to", Source::kGiven);
   }
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
   if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
   if (setup.recompute != Recompute::kNone) {
-    add("recomputation", setup.recompute == Recompute::kFull ? "of every block, inside B" : "of attention's core",
+    add("recomputation",
+        setup.recompute == Recompute::kFull ? "of every block, inside B" : recomputation_words(setup.modules),
         Source::kGiven);
     if (!flags.recompute_stages.empty()) scenario.assumptions.back().amount += ", on stages " + flags.recompute_stages;
   }
@@ -129,6 +141,25 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
     add("exchange of tokens", ways.at(static_cast<std::size_t>(setup.dispatch)), given(!flags.moe_dispatch.empty()));
     add("tokens of experts", text.str(), given(!flags.expert_imbalance.empty() || !flags.capacity_factor.empty()));
   }
+}
+
+NumberFormat moment_format(std::size_t word) {
+  constexpr std::array<NumberFormat, 4> kFormats{NumberFormat::kFp32, NumberFormat::kBf16, NumberFormat::kFp16,
+                                                 NumberFormat::kFp8};
+  return kFormats.at(word);
+}
+
+// Flags about numbers that only some formats have.
+void refuse_idle_formats(const TransformerFlags& flags, const TrainingSetup& setup) {
+  std::vector<Diagnostic> found;
+  if (!flags.fp8_weights.empty() && setup.compute != NumberFormat::kFp8) {
+    found.push_back({"C004", "--fp8-weights", "no matmul is in 8 bits", "add --dtype fp8"});
+  }
+  if (setup.keeps_low_gradients && bytes_of(setup.gradients) <= bytes_of(setup.weights)) {
+    found.push_back({"C004", "--low-gradients", "gradients are summed in the format that the matmuls give",
+                     "leave it out, or add --grad-dtype fp32 with 16-bit matmuls"});
+  }
+  if (!found.empty()) throw InputError(std::move(found));
 }
 
 void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
@@ -154,6 +185,16 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     if (setup.recompute != Recompute::kNone) return;
     fail("C004", "--recompute-stages", "no stage recomputes anything", "add --recompute full");
   });
+  checks.run([&] {
+    if (flags.recompute_modules.empty()) return;
+    setup.modules = parse_recompute_modules(flags.recompute_modules, setup.shape);
+    if (setup.recompute == Recompute::kSelective || flags.recompute.empty()) return;
+    fail("C004", "--recompute-modules", "--recompute " + flags.recompute + " is not about modules",
+         "write --recompute selective, or leave the modules out");
+  });
+  checks.run([&] { setup.moment_format = moment_format(word_index(rows, "--moment-dtype")); });
+  checks.run([&] { setup.keeps_low_gradients = word_index(rows, "--low-gradients") == 1; });
+  checks.run([&] { setup.eight_bit_weights_alone = word_index(rows, "--fp8-weights") == 1; });
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
   checks.run([&] { setup.fp8_recipe = static_cast<Fp8Recipe>(word_index(rows, "--fp8-recipe")); });
   checks.run([&] { scenario.cuda_graphs = word_index(rows, "--cuda-graphs") == 1; });
@@ -177,6 +218,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.finish();
   setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
   setup.master_weights = setup.compute != NumberFormat::kFp32;
+  refuse_idle_formats(flags, setup);
   setup.dropout = flags.dropout;
   scenario.scatter_gather = flags.scatter_gather;
   if (!flags.fp8_recipe.empty() && setup.compute != NumberFormat::kFp8) {
@@ -254,6 +296,27 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .help = "gradient data type: fp32 (default), bf16, fp16",
        .target = &flags.grad_dtype,
        .needs = model},
+      {.name = "--moment-dtype",
+       .group = kGroup,
+       .type = "TYPE",
+       .words = "fp32|bf16|fp16|fp8",
+       .help = "optimizer moments: fp32 (default), bf16, fp16, fp8",
+       .target = &flags.moment_dtype,
+       .needs = model},
+      {.name = "--low-gradients",
+       .group = kGroup,
+       .type = "WHAT",
+       .words = "freed|kept",
+       .help = "16-bit gradients once summed: freed (default), kept",
+       .target = &flags.low_gradients,
+       .needs = model},
+      {.name = "--fp8-weights",
+       .group = kGroup,
+       .type = "WHERE",
+       .words = "beside|alone",
+       .help = "8-bit weights: beside 16-bit (default), or alone",
+       .target = &flags.fp8_weights,
+       .needs = model},
       {.name = "--attention",
        .group = kGroup,
        .type = "KIND",
@@ -276,6 +339,14 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .target = &flags.recompute_stages,
        .form = FlagForm::kCommas,
        .needs = {{"--recompute"}, "C004", "no stage recomputes anything", "add --recompute full"}},
+      {.name = "--recompute-modules",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "of selective: mlp,moe_act,...",
+       .default_text = "core_attn",
+       .target = &flags.recompute_modules,
+       .form = FlagForm::kCommas,
+       .needs = {{"--recompute"}, "C004", "nothing is recomputed by module", "add --recompute selective"}},
       {.name = "--loss",
        .group = kGroup,
        .type = "KIND",

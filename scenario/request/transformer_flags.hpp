@@ -25,6 +25,10 @@ struct TransformerFlags {
   std::string attention;
   std::string recompute;
   std::string recompute_stages;
+  std::string recompute_modules;
+  std::string moment_dtype;
+  std::string low_gradients;
+  std::string fp8_weights;
   std::string loss;
   std::string grad_accumulation;
   std::string tensor_overlap;

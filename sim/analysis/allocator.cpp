@@ -13,6 +13,11 @@ constexpr Bytes kMiddleBlock = 10 * kMebibyte;  // from this on a block has its 
 constexpr Bytes kMiddleSegment = 20 * kMebibyte;
 constexpr Bytes kSegmentRounding = 2 * kMebibyte;
 
+// Where the large pool's expandable segment begins: the small one's never gets so far.
+constexpr Bytes kLargeBegin = kMiddleSegment << 26;
+
+constexpr Bytes page_of(bool small) { return small ? kSmallSegment : kMiddleSegment; }
+
 constexpr Bytes round_up(Bytes bytes, Bytes unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -28,10 +33,10 @@ std::optional<CachingAllocator::Block> CachingAllocator::allocate(Bytes bytes) {
   const Bytes size = rounded_block(bytes);
   const bool small = size <= kSmallBlock;
   std::optional<Block> block = take_free(size, small);
-  if (!block) block = new_segment(segment_for(size), small);
+  if (!block) block = expandable_ ? grown_tail(size, small) : new_segment(segment_for(size), small);
   if (!block) return std::nullopt;
   const Bytes rest = at(*block).size - size;
-  if (small ? rest >= kLeastBlock : rest > kSmallBlock) split(*block, size);
+  if (small || expandable_ ? rest >= kLeastBlock : rest > kSmallBlock) split(*block, size);
   at(*block).used = true;
   allocated_ += at(*block).size;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
@@ -77,12 +82,56 @@ std::optional<CachingAllocator::Block> CachingAllocator::new_segment(Bytes size,
   return block;
 }
 
+std::optional<CachingAllocator::Block> CachingAllocator::grown_tail(Bytes size, bool small) {
+  const auto missing = [&] {
+    const Block last = tail(small);
+    return round_up(size - (last >= 0 && at(last).free ? at(last).size : 0), page_of(small));
+  };
+  if (capacity_ > 0 && reserved_ + missing() > capacity_) release_free_pages();
+  const Bytes more = missing();
+  if (capacity_ > 0 && reserved_ + more > capacity_) return std::nullopt;
+  reserved_ += more;
+  peak_reserved_ = std::max(peak_reserved_, reserved_);
+  const Block last = tail(small);
+  if (last >= 0 && at(last).free) {
+    forget(last);
+    at(last).size += more;
+    return last;
+  }
+  if (last < 0) ++segments_;
+  const Bytes begin = small ? 0 : kLargeBegin;
+  const Block block = new_part({more, last < 0 ? begin : at(last).address + at(last).size, last, -1, small, false});
+  if (last >= 0) at(last).after = block;
+  tail(small) = block;
+  return block;
+}
+
+// A block that has lost pages is never used again: new ones come at the end.
+void CachingAllocator::release_free_pages() {
+  for (const bool small : {true, false}) {
+    const Bytes page = page_of(small);
+    for (auto& [size, like] : pool(small)) {
+      for (const Free& free : like.heap) {
+        Part& part = at(free.block);
+        if (!is_free(free, size)) continue;
+        const Bytes pages = (part.address + part.size) / page - (part.address + page - 1) / page;
+        if (pages <= 0) continue;
+        reserved_ -= pages * page;
+        --like.blocks;
+        part.free = false;
+        part.used = true;
+      }
+    }
+  }
+}
+
 void CachingAllocator::split(Block block, Bytes size) {
   const Part whole = at(block);
   const Block rest = new_part({whole.size - size, whole.address + size, block, whole.after, whole.small, false});
   at(block).size = size;
   at(block).after = rest;
   if (whole.after >= 0) at(whole.after).before = rest;
+  if (tail(whole.small) == block) tail(whole.small) = rest;
   remember(rest);
 }
 
@@ -90,6 +139,7 @@ void CachingAllocator::join(Block block, Block next) {
   at(block).size += at(next).size;
   at(block).after = at(next).after;
   if (at(next).after >= 0) at(at(next).after).before = block;
+  if (tail(at(next).small) == next) tail(at(next).small) = block;
   unused_.push_back(next);
 }
 

@@ -7,6 +7,10 @@
 // pool that holds it, the lowest of these; the rest is split off where it is 512 bytes (small pool) or more than 1 MiB
 // (large pool). Freed blocks join free neighbours and stay cached. Where the device has no room for a new segment, all
 // segments that are free are given back first. Rules of c10/cuda/CUDACachingAllocator.cpp, PyTorch 2, default settings.
+//
+// With expandable segments each pool is one segment that grows at its end, by pages of 2 MiB (small pool) or 20 MiB
+// (large pool), as far as its last block, if free, does not hold the request. What is left of a block is always split
+// off. Where the device has no room for pages, those that are free are given back first.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +30,8 @@ class CachingAllocator {
   using Block = std::int32_t;
 
   // `capacity`: what the device gives; 0: without end.
-  explicit CachingAllocator(Bytes capacity = 0) : capacity_(capacity) {}
+  explicit CachingAllocator(Bytes capacity = 0, bool expandable = false)
+      : capacity_(capacity), expandable_(expandable) {}
 
   // Nothing where the device has no room for it. `bytes` > 0.
   [[nodiscard]] std::optional<Block> allocate(Bytes bytes);
@@ -71,6 +76,10 @@ class CachingAllocator {
   [[nodiscard]] Part& at(Block block) { return parts_[to_index(block)]; }
   [[nodiscard]] Block new_part(const Part& part);
   [[nodiscard]] std::optional<Block> new_segment(Bytes size, bool small);
+  // Of expandable segments: the pool's last block, as long as needed.
+  [[nodiscard]] std::optional<Block> grown_tail(Bytes size, bool small);
+  void release_free_pages();
+  [[nodiscard]] Block& tail(bool small) { return small ? small_tail_ : large_tail_; }
   void split(Block block, Bytes size);
   void join(Block block, Block next);
   void remember(Block block);
@@ -78,6 +87,9 @@ class CachingAllocator {
   void release_free_segments();
 
   Bytes capacity_;
+  bool expandable_;
+  Block small_tail_ = -1;
+  Block large_tail_ = -1;
   Bytes allocated_ = 0;
   Bytes reserved_ = 0;
   Bytes peak_allocated_ = 0;

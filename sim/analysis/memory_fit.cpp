@@ -15,7 +15,8 @@ namespace {
 
 class MemoryReplay {
  public:
-  MemoryReplay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
+  MemoryReplay(const StageCosts& costs, Bytes capacity, bool expandable)
+      : costs_(costs), allocator_(capacity, expandable) {}
 
   // False where there is no room.
   bool change(const HeldThing& thing, Bytes bytes) {
@@ -146,8 +147,9 @@ class DeviceMemories {
       measure_device(
           walk_, timeline_, device, [](Bytes capacity) { return Level(capacity); }, result);
     } else {
+      const bool expandable = kind_ == AllocatorKind::kExpandable;
       measure_device(
-          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity); }, result);
+          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity, expandable); }, result);
     }
   }
 

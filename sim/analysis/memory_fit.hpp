@@ -12,8 +12,9 @@
 namespace debubble {
 
 enum class AllocatorKind {
-  kCaching,  // PyTorch's: rounds, caches, falls to pieces
-  kExact     // none: what is allocated is what is taken
+  kCaching,    // PyTorch's: rounds, caches, falls to pieces
+  kExact,      // none: what is allocated is what is taken
+  kExpandable  // PyTorch's with expandable segments
 };
 
 // What one device's run takes.

@@ -4,12 +4,14 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "formats/exporters/memory_fit_text.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/request/recompute_modules.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/simulate/memory_verdict.hpp"
@@ -48,11 +50,24 @@ class Candidates {
   [[nodiscard]] Change change(std::string words) const { return {std::move(words), scenario_, name_}; }
   [[nodiscard]] const TrainingSetup& setup() const { return *scenario_.transformer.setup; }
 
+  // Whose outputs are made again by few kernels or small matmuls.
+  [[nodiscard]] std::string cheap_modules() const {
+    std::string modules;
+    if (setup().shape.kv_rank > 0) modules = "mla_up_proj";
+    if (setup().shape.experts > 0) modules += std::string(modules.empty() ? "" : ",") + "moe_act,layernorm";
+    return modules;
+  }
+
   void add_recomputation() {
     RemedyChanges changes;
     if (setup().recompute == Recompute::kNone && !setup().flash_attention) {
       changes.push_back(change("--recompute selective"));
       changes.back().scenario.transformer.setup->recompute = Recompute::kSelective;
+    }
+    if (setup().recompute == Recompute::kNone && !cheap_modules().empty()) {
+      changes.push_back(change("--recompute selective --recompute-modules " + cheap_modules()));
+      changes.back().scenario.transformer.setup->recompute = Recompute::kSelective;
+      changes.back().scenario.transformer.setup->modules = parse_recompute_modules(cheap_modules(), setup().shape);
     }
     if (setup().recompute != Recompute::kFull) {
       changes.push_back(change("--recompute full"));

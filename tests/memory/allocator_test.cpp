@@ -120,5 +120,49 @@ TEST_CASE("a segment that is partly in use is not given back") {
   CHECK(allocator.reserved() == 20 * kMebibyte);
 }
 
+TEST_CASE("an expandable segment grows at its end by pages of 20 MiB, and nothing is lost to whole segments") {
+  CachingAllocator allocator(0, true);
+  const auto first = take(allocator, 3 * kMebibyte);
+  CHECK(allocator.reserved() == 20 * kMebibyte);
+  const auto second = take(allocator, 3 * kMebibyte);
+  take(allocator, 15 * kMebibyte);  // 14 MiB are left, so one page more
+  CHECK(allocator.reserved() == 40 * kMebibyte);
+  CHECK(allocator.allocated() == 21 * kMebibyte);
+  CHECK(allocator.segments() == 1);
+  allocator.free(first);
+  allocator.free(second);
+  take(allocator, 6 * kMebibyte);  // where both were
+  CHECK(allocator.reserved() == 40 * kMebibyte);
+  take(allocator, 100);  // the small pool's own
+  CHECK(allocator.reserved() == 42 * kMebibyte);
+  CHECK(allocator.segments() == 2);
+}
+
+TEST_CASE("blocks of an expandable segment join into any size") {
+  CachingAllocator fixed;
+  CachingAllocator expandable(0, true);
+  for (CachingAllocator* allocator : {&fixed, &expandable}) {
+    const auto first = take(*allocator, 40 * kMebibyte);
+    const auto second = take(*allocator, 60 * kMebibyte);
+    allocator->free(first);
+    allocator->free(second);
+    take(*allocator, 100 * kMebibyte);
+  }
+  CHECK(fixed.reserved() == 200 * kMebibyte);
+  CHECK(expandable.reserved() == 100 * kMebibyte);
+}
+
+TEST_CASE("without room free pages are given back first") {
+  CachingAllocator allocator(100 * kMebibyte, true);
+  const auto first = take(allocator, 60 * kMebibyte);
+  const auto second = take(allocator, 40 * kMebibyte);
+  CHECK_FALSE(allocator.allocate(20 * kMebibyte).has_value());
+  allocator.free(first);
+  take(allocator, 50 * kMebibyte);
+  allocator.free(second);
+  take(allocator, 45 * kMebibyte);  // 10 MiB of the first hole stay mapped: half of a page is in use
+  CHECK(allocator.reserved() <= 100 * kMebibyte);
+}
+
 }  // namespace
 }  // namespace debubble

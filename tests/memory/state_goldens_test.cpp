@@ -105,6 +105,8 @@ TEST_CASE("a vocabulary is filled up to 128 rows per tensor rank") {
   CHECK(padded_vocabulary(setup) == 51200);
 }
 
+// PyTorch's fully_shard: 16-bit gradients and their 32-bit copy for the reduce-scatter; this layer's 16-bit weights and
+// the next one's.
 TEST_CASE("what ZeRO shards between uses is whole while its layer runs") {
   TrainingSetup setup = gpt(2, 512, 8, 64, 1);
   setup.parallel.data = 4;
@@ -113,9 +115,32 @@ TEST_CASE("what ZeRO shards between uses is whole while its layer runs") {
   const Bytes workspace = layer_memory(setup, block).workspace;
   const std::int64_t numbers = rank_parameters(setup, block).dense;
   setup.parallel.zero = 2;
-  CHECK(layer_memory(setup, block).workspace == workspace + 4 * numbers);
+  CHECK(layer_memory(setup, block).workspace == workspace + (2 + 4) * numbers);
   setup.parallel.zero = 3;
-  CHECK(layer_memory(setup, block).workspace == workspace + 6 * numbers);
+  CHECK(layer_memory(setup, block).workspace == workspace + (2 + 4 + 2 * 2) * numbers);
+  setup.whole_during_step = true;
+  CHECK(layer_memory(setup, block).workspace == workspace + 2 * numbers);
+}
+
+TEST_CASE("16-bit gradients that stay: 2 bytes per number more, on every rank of ZeRO-1") {
+  TrainingSetup setup;
+  setup.parallel.zero = 1;
+  const TrainingStates freed = training_states(1200, setup, 8);
+  setup.keeps_low_gradients = true;
+  const TrainingStates kept = training_states(1200, setup, 8);
+  CHECK(freed.gradients == 4 * 1200);
+  CHECK(kept.gradients == (4 + 2) * 1200);
+  CHECK(kept.weights == freed.weights);
+  CHECK(kept.optimizer == freed.optimizer);
+  setup.gradients = NumberFormat::kBf16;  // there is one sum, and it is that
+  CHECK(training_states(1200, setup, 8).gradients == 2 * 1200);
+}
+
+TEST_CASE("moments in 16 bits: 8 instead of 12 bytes per number with the master weights") {
+  TrainingSetup setup;
+  CHECK(training_states(1200, setup, 1).optimizer == 12 * 1200);
+  setup.moment_format = NumberFormat::kBf16;
+  CHECK(training_states(1200, setup, 1).optimizer == 8 * 1200);
 }
 
 }  // namespace

@@ -133,6 +133,29 @@ TEST_CASE("a script as a scenario") {
   CHECK(found(scenario, "--frobnicate 3: not known"));
 }
 
+TEST_CASE("modules that are recomputed, 8-bit weights, moments, and DeepSpeed's BF16 optimizer") {
+  const std::string dense =
+      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 ";
+  const std::string modules =
+      "--bf16 --recompute-granularity selective --recompute-modules mlp moe core_attn mlp spin ";
+  const MegatronScenario some = read_megatron(dense + modules, "x.sh");
+  CHECK(flag(some, "recompute") == "selective");
+  CHECK(flag(some, "recompute-modules") == "mlp,core_attn");
+  CHECK(found(some, "moe: the model has none"));
+  CHECK(found(some, "spin: not known"));
+  const MegatronScenario experts = read_megatron(dense + modules + "--num-experts 8", "x.sh");
+  CHECK(flag(experts, "recompute-modules") == "mlp,moe,core_attn");
+  CHECK(flag(read_megatron(dense + "--recompute-granularity selective --recompute-modules core_attn", "x.sh"),
+             "recompute-modules") == "(none)");
+  CHECK(flag(read_megatron(dense + "--bf16 --fp8-format hybrid --fp8-param-gather", "x.sh"), "fp8-weights") == "alone");
+  const std::string aware = "--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16";
+  CHECK(flag(read_megatron(dense + aware, "x.sh"), "moment-dtype") == "bf16");
+  const MegatronScenario deepspeed = read_megatron(dense + "--bf16 --deepspeed --zero-stage 0", "x.sh");
+  CHECK(flag(deepspeed, "low-gradients") == "kept");
+  CHECK(flag(deepspeed, "zero") == "1");
+  CHECK(flag(read_megatron(dense + "--bf16 --deepspeed --zero-stage 1", "x.sh"), "low-gradients") == "(none)");
+}
+
 TEST_CASE("experts, latent attention and interleaving") {
   const MegatronScenario scenario = read_megatron(
       "torchrun --nproc_per_node 8 --nnodes 32 pretrain_gpt.py --num-layers 64 --hidden-size 7168 "

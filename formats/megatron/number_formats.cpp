@@ -1,0 +1,56 @@
+#include "formats/megatron/number_formats.hpp"
+
+namespace debubble {
+namespace {
+
+void read_fp8(MegatronArguments& in, MegatronNumberFormats& formats) {
+  if (in.flag("fp8-param-gather")) formats.flags.emplace_back("fp8-weights", "alone");
+  const auto recipe = in.word("fp8-recipe");
+  if (!recipe) return;
+  for (const char* known : {"delayed", "tensorwise", "blockwise", "mxfp8"}) {
+    if (*recipe != known) continue;
+    formats.flags.emplace_back("fp8-recipe", *recipe);
+    return;
+  }
+  in.find("--fp8-recipe " + *recipe + ": taken for delayed scaling");
+}
+
+void read_optimizer(MegatronArguments& in, bool bfloat, MegatronNumberFormats& formats) {
+  const bool aware = in.flag("use-precision-aware-optimizer");
+  const auto first = in.word("exp-avg-dtype");
+  const auto second = in.word("exp-avg-sq-dtype");
+  if (aware && first && second) {
+    if (*first != *second) in.find("--exp-avg-sq-dtype " + *second + ": counts as --exp-avg-dtype " + *first);
+    if (*first != "fp32") formats.flags.emplace_back("moment-dtype", *first);
+  }
+  const auto stage = in.word("zero-stage");
+  formats.deepspeed_bf16 = in.flag("deepspeed") && bfloat && stage == "0";
+  if (formats.deepspeed_bf16) formats.flags.emplace_back("low-gradients", "kept");
+}
+
+}  // namespace
+
+MegatronNumberFormats number_formats(MegatronArguments& arguments) {
+  MegatronNumberFormats formats;
+  const bool half = arguments.flag("fp16");
+  const bool bfloat = arguments.flag("bf16");
+  bool eighth = false;
+  for (const char* format : {"fp8-format", "fp8-hybrid", "fp8-e4m3"}) eighth = arguments.flag(format) || eighth;
+  for (const char* detail :
+       {"fp8-margin", "fp8-interval", "fp8-amax-history-len", "fp8-amax-compute-algo", "fp8-wgrad"}) {
+    (void)arguments.flag(detail);
+  }
+  formats.flags.emplace_back("dtype", eighth ? "fp8" : bfloat ? "bf16" : half ? "fp16" : "fp32");
+  if (eighth) {
+    read_fp8(arguments, formats);
+  } else {
+    (void)arguments.word("fp8-recipe");
+    (void)arguments.flag("fp8-param-gather");
+  }
+  read_optimizer(arguments, bfloat, formats);
+  (void)arguments.flag("accumulate-allreduce-grads-in-fp32");
+  if (arguments.flag("grad-reduce-in-bf16")) formats.flags.emplace_back("grad-dtype", "bf16");
+  return formats;
+}
+
+}  // namespace debubble

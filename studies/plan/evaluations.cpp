@@ -50,11 +50,10 @@ std::vector<VariantId> PlanEvaluations::simulated() const {
 }
 
 void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
-  std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage
+  std::vector<std::vector<VariantId>> groups;  // of one base
   for (const VariantId& id : ids) {
     if (find(id) != nullptr) continue;
-    const bool same = !groups.empty() && groups.back().front().base == id.base && groups.back().front().zero == id.zero;
-    if (!same) groups.emplace_back();
+    if (groups.empty() || groups.back().front().base != id.base) groups.emplace_back();
     groups.back().push_back(id);
   }
   std::vector<std::vector<PlanChoice>> choices(groups.size());
@@ -146,24 +145,29 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   do_pieces(ranks_, planned.size(), threads, here_alone);
 }
 
-void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, int threads) {
+void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, Nanoseconds below, int threads) {
+  const Interest interest{below, !any_fits_};
   std::vector<std::pair<VariantId, Evaluation*>> fresh;
   for (const VariantId& id : ids) {
     Evaluation* one = find(id);
     if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(id, one);
   }
   PlanWork work;
-  work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second); };
+  work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second, interest); };
   work.ask = [&](std::size_t k, live::MessageWriter& task) {
     ask_for(PlanTask::kSimulation, task);
     write(task, fresh[k].first);
     write(task, *fresh[k].second);
+    write(task, interest);
   };
   work.take = [&](std::size_t k, live::MessageReader& done) {
     *fresh[k].second = read_evaluation(done);
     fresh[k].second->run.choice = choice_of(fresh[k].first);
   };
   do_pieces(ranks_, fresh.size(), threads, work);
+  any_fits_ = any_fits_ || std::any_of(fresh.begin(), fresh.end(), [](const auto& one) {
+                return one.second->kind == Evaluation::Kind::kFits;
+              });
 }
 
 }  // namespace debubble

@@ -54,7 +54,7 @@ class PlanServant {
       case PlanTask::kSimulation: {
         const PlanChoice choice = choice_of(space_, read_variant_id(task));
         Evaluation one = read_evaluation(task);
-        simulate_choice(request_, choice, one);
+        simulate_choice(request_, choice, one, read_interest(task));
         write(done, one);
         break;
       }

@@ -11,8 +11,6 @@
 namespace debubble {
 namespace {
 
-constexpr double kSimpleEnough = 1.1;  // times the best step: no simpler plan that is slower is worth a line
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -73,7 +71,7 @@ class PlanMaker {
     const PlannedRun* simplest = &best;
     const PlannedRun* smallest = &best;
     for (const PlannedRun& run : plan_.search.runs) {
-      const bool quick = static_cast<double>(run.step) <= kSimpleEnough * static_cast<double>(best.step);
+      const bool quick = static_cast<double>(run.step) <= kWorthALine * static_cast<double>(best.step);
       const auto order = [](const PlannedRun& one) { return std::pair(complexity(one.choice), one.step); };
       if (quick && order(run) < order(*simplest)) simplest = &run;
       if (quick && run.peak < smallest->peak) smallest = &run;

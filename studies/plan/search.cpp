@@ -157,8 +157,7 @@ class SearchRun {
     std::vector<VariantId> ids = pop(kBatch);
     if (std::all_of(ids.begin(), ids.end(), is_refined)) {
       tell();
-      state_.simulate_all(ids, options_.threads);
-      for (const VariantId& id : ids) take(id, *state_.find(id));
+      simulate(ids);
       return;
     }
     for (const VariantId& id : pop(kRefineBatch - kBatch)) ids.push_back(id);
@@ -183,9 +182,19 @@ class SearchRun {
       return bound_of(*state_.find(a)) < bound_of(*state_.find(b));
     });
     fresh.resize(std::min(fresh.size(), kFirstBatch));
-    state_.simulate_all(fresh, options_.threads);
-    for (const VariantId& id : fresh) take(id, *state_.find(id));
+    simulate(fresh);
     return fresh;
+  }
+
+  // But for those of which a walk shows that they take too long: these go back, with the bound that they have now.
+  void simulate(const std::vector<VariantId>& ids) {
+    const bool by_step = options_.objective == PlanObjective::kStep && !std::isinf(best_);
+    const auto below = by_step ? static_cast<Nanoseconds>(kWorthALine * best_) : std::numeric_limits<Nanoseconds>::max();
+    state_.simulate_all(ids, below, options_.threads);
+    for (const VariantId& id : ids) {
+      const Evaluation& one = *state_.find(id);
+      one.kind == Evaluation::Kind::kRefined ? enqueue(id) : take(id, one);
+    }
   }
 
   void take(const VariantId& id, const Evaluation& one) {

@@ -22,6 +22,9 @@
 
 namespace debubble {
 
+// Times the best step: no plan that is slower is worth a line, whatever else it has.
+inline constexpr double kWorthALine = 1.1;
+
 enum class PlanObjective : std::uint8_t { kStep, kMemory };
 
 struct SearchOptions {

@@ -284,8 +284,13 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
     Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
     if (is_too_slow(job, interest, one)) return;
     const MemoryLimits limits = std::exchange(job.memory, {});  // judged below, no further than it takes
-    const Result result = simulate(job, nobody);
-    const Report& report = result.report;
+    const std::optional<Result> result =
+        simulate_while_it_fits(job, interest.missing ? std::vector<Bytes>{} : limits.capacities, nobody);
+    if (!result) {
+      one.kind = Evaluation::Kind::kOutOfMemory;
+      return;
+    }
+    const Report& report = result->report;
     if (report.deadlock) {
       one.kind = Evaluation::Kind::kDeadlock;
       return;
@@ -302,7 +307,7 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
     for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
     one.kind = Evaluation::Kind::kFits;
     if (limits.capacities.empty()) return;
-    judge_memory_of(job, result.timeline, limits, interest.missing, one);
+    judge_memory_of(job, result->timeline, limits, interest.missing, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }

@@ -80,8 +80,8 @@ class StageSum {
 
   // There are few, and layers of a kind name the same ones.
   void add_buffer(const SharedBuffer& buffer) {
-    const auto same = std::find_if(buffers_.begin(), buffers_.end(),
-                                   [&](const auto& known) { return *known.first == buffer.name; });
+    const auto same =
+        std::find_if(buffers_.begin(), buffers_.end(), [&](const auto& known) { return *known.first == buffer.name; });
     if (same == buffers_.end()) {
       buffers_.emplace_back(&buffer.name, buffer.bytes);
     } else {

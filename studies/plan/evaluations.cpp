@@ -165,9 +165,8 @@ void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, Nanosecond
     fresh[k].second->run.choice = choice_of(fresh[k].first);
   };
   do_pieces(ranks_, fresh.size(), threads, work);
-  any_fits_ = any_fits_ || std::any_of(fresh.begin(), fresh.end(), [](const auto& one) {
-                return one.second->kind == Evaluation::Kind::kFits;
-              });
+  any_fits_ = any_fits_ || std::any_of(fresh.begin(), fresh.end(),
+                                       [](const auto& one) { return one.second->kind == Evaluation::Kind::kFits; });
 }
 
 }  // namespace debubble

@@ -189,7 +189,8 @@ class SearchRun {
   // But for those of which a walk shows that they take too long: these go back, with the bound that they have now.
   void simulate(const std::vector<VariantId>& ids) {
     const bool by_step = options_.objective == PlanObjective::kStep && !std::isinf(best_);
-    const auto below = by_step ? static_cast<Nanoseconds>(kWorthALine * best_) : std::numeric_limits<Nanoseconds>::max();
+    const auto below =
+        by_step ? static_cast<Nanoseconds>(kWorthALine * best_) : std::numeric_limits<Nanoseconds>::max();
     state_.simulate_all(ids, below, options_.threads);
     for (const VariantId& id : ids) {
       const Evaluation& one = *state_.find(id);

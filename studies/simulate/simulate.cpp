@@ -44,9 +44,9 @@ std::optional<Result> simulated(const Job& job, const Program& program, const st
     result.timeline = simulate(program, job.schedule, job.costs, job.topology);
     return result;
   }
-  std::vector<Timeline> timelines =
-      simulate_cluster(program, job.schedule, job.costs, job.topology,
-                       {&job.step, &job.variation, replicas, job.schedule.copies.empty() ? std::vector<Bytes>{} : capacities});
+  std::vector<Timeline> timelines = simulate_cluster(
+      program, job.schedule, job.costs, job.topology,
+      {&job.step, &job.variation, replicas, job.schedule.copies.empty() ? std::vector<Bytes>{} : capacities});
   if (timelines.empty()) return std::nullopt;
   if (replicas > 1) {
     for (const Timeline& timeline : timelines) result.replica_makespans.push_back(timeline.makespan);
@@ -100,8 +100,7 @@ void add_notes(const Schedule& schedule, Report& report) {
 
 Result simulate(const Job& job, Progress& progress) { return *simulate_while_it_fits(job, {}, progress); }
 
-std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities,
-                                             Progress& progress) {
+std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities, Progress& progress) {
   const std::string ops = std::to_string(job.schedule.total_ops()) + " ops";
   progress.phase("lowering " + ops);
   Result result;

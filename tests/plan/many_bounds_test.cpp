@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ class ChoiceJudge {
     if (refined.kind == Evaluation::Kind::kBounded) refine_planned(request_, choice_, refined);
     Evaluation truth;
     simulate_choice(request_, choice_, truth);
+    judge_short_cuts(truth);
     ++tally_.choices;
     const bool refused = truth.kind == Evaluation::Kind::kIllegal;
     tally_.refused += refused ? 1 : 0;
@@ -79,6 +81,21 @@ class ChoiceJudge {
   [[nodiscard]] Evaluation bound() const {
     const std::map<PatternKey, Pattern> patterns{{pattern_key(choice_), make_pattern(request_, choice_)}};
     return bounded(request_, {choice_}, patterns).front();
+  }
+
+  // What is found without a whole simulation: that a run takes too long, or that it does not fit.
+  void judge_short_cuts(const Evaluation& truth) {
+    Evaluation walked;
+    simulate_choice(request_, choice_, walked, {1, true});
+    const bool simulated = truth.kind == Evaluation::Kind::kFits || truth.kind == Evaluation::Kind::kOutOfMemory;
+    if (simulated && walked.bound > truth.run.step) {
+      complain("walk: " + std::to_string(walked.bound) + " > " + std::to_string(truth.run.step));
+    }
+    Evaluation quick;
+    simulate_choice(request_, choice_, quick, {std::numeric_limits<Nanoseconds>::max(), false});
+    if (quick.kind != truth.kind) complain("fits by one look at the memory, not by the other");
+    if (truth.kind != Evaluation::Kind::kFits) return;
+    if (quick.run.step != truth.run.step || quick.run.spare != truth.run.spare) complain("another run");
   }
 
   void compare(const Evaluation& bounded_one, const Evaluation& refined, const PlannedRun& run) {

@@ -27,6 +27,11 @@ class CachingAllocator {
 
   // `capacity`: what the device gives; 0: without end.
   explicit CachingAllocator(Bytes capacity = 0) : capacity_(capacity) {}
+  ~CachingAllocator() = default;
+  CachingAllocator(CachingAllocator&&) = default;
+  CachingAllocator& operator=(CachingAllocator&&) = default;
+  CachingAllocator(const CachingAllocator&) = delete;  // parts point into the pools
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
 
   // Nothing where the device has no room for it. `bytes` > 0.
   [[nodiscard]] std::optional<Block> allocate(Bytes bytes);
@@ -39,6 +44,26 @@ class CachingAllocator {
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
  private:
+  struct Free {
+    Bytes address = 0;
+    Block block = -1;
+    friend bool operator<(const Free& a, const Free& b) { return a.address > b.address; }  // the lowest first
+  };
+  // Free blocks of one size. Most blocks of a run have few sizes, and are taken and freed by the hundred, mostly in the
+  // order of their addresses. A block that joins another stays here until it comes up: `is_free` tells.
+  struct FreeOfSize {
+    std::vector<Free> rising;  // by address
+    std::size_t next = 0;      // of these; those before it are gone
+    std::vector<Free> heap;    // the others
+    std::size_t blocks = 0;    // those that are free indeed
+
+    void add(const Free& free);
+    [[nodiscard]] Free take_lowest();
+    [[nodiscard]] std::size_t listed() const { return rising.size() - next + heap.size(); }
+    template <typename Gone>
+    void drop(const Gone& gone);
+  };
+  using FreePool = std::map<Bytes, FreeOfSize>;
   // Blocks of a segment form a list in address order.
   struct Part {
     Bytes size = 0;
@@ -47,25 +72,13 @@ class CachingAllocator {
     Block after = -1;
     bool small = false;
     bool used = false;
-    bool free = false;  // in its pool
+    FreeOfSize* free = nullptr;  // where it is listed; null: nowhere
   };
-  // Free blocks of one size, as a heap by address. Most blocks of a run have few sizes, and are taken and freed by the
-  // hundred. A block that joins another stays in the heap until it comes up: `is_free` tells.
-  struct Free {
-    Bytes address = 0;
-    Block block = -1;
-    friend bool operator<(const Free& a, const Free& b) { return a.address > b.address; }  // the lowest first
-  };
-  struct FreeOfSize {
-    std::vector<Free> heap;
-    std::size_t blocks = 0;  // those that are free indeed
-  };
-  using FreePool = std::map<Bytes, FreeOfSize>;
 
   [[nodiscard]] FreePool& pool(bool small) { return small ? small_ : large_; }
-  [[nodiscard]] bool is_free(const Free& free, Bytes size) const {
+  [[nodiscard]] bool is_free(const Free& free, const FreeOfSize& like) const {
     const Part& part = parts_[to_index(free.block)];
-    return part.free && part.size == size && part.address == free.address;
+    return part.free == &like && part.address == free.address;
   }
   [[nodiscard]] std::optional<Block> take_free(Bytes size, bool small);
   [[nodiscard]] Part& at(Block block) { return parts_[to_index(block)]; }

@@ -124,13 +124,18 @@ void CachingAllocator::join(Block block, Block next) {
   unused_.push_back(next);
 }
 
+CachingAllocator::FreePool::iterator CachingAllocator::first_of(FreePool& pool, Bytes size) {
+  return std::lower_bound(pool.begin(), pool.end(), size,
+                          [](const Pooled& one, Bytes wanted) { return one.size < wanted; });
+}
+
 // The smallest that holds it, the lowest of these. Sizes of which no block is left stay, for most come back, until they
 // are many.
 std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, bool small) {
   constexpr std::size_t kManySizes = 32;
   FreePool& free_blocks = pool(small);
-  for (auto it = free_blocks.lower_bound(size); it != free_blocks.end();) {
-    FreeOfSize& like = it->second;
+  for (auto it = first_of(free_blocks, size); it != free_blocks.end();) {
+    FreeOfSize& like = *it->blocks;
     while (like.blocks > 0) {
       const Free lowest = like.take_lowest();
       if (!is_free(lowest, like)) continue;
@@ -148,7 +153,12 @@ std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, b
 
 void CachingAllocator::remember(Block block) {
   Part& part = at(block);
-  FreeOfSize& like = pool(part.small)[part.size];
+  FreePool& free_blocks = pool(part.small);
+  auto place = first_of(free_blocks, part.size);
+  if (place == free_blocks.end() || place->size != part.size) {
+    place = free_blocks.insert(place, {part.size, std::make_unique<FreeOfSize>()});
+  }
+  FreeOfSize& like = *place->blocks;
   // Mostly blocks that have joined others, or gaps that these have left.
   if (like.listed() > 2 * like.blocks + 64 || like.next > like.blocks + 64) {
     like.drop([&](const Free& free) { return !is_free(free, like); });
@@ -166,8 +176,8 @@ void CachingAllocator::forget(Block block) {
 
 void CachingAllocator::release_free_segments() {
   for (FreePool* free_blocks : {&small_, &large_}) {
-    for (auto& one : *free_blocks) {
-      FreeOfSize& like = one.second;
+    for (const Pooled& one : *free_blocks) {
+      FreeOfSize& like = *one.blocks;
       const auto release = [&](const Free& free) {
         Part& part = at(free.block);
         if (!is_free(free, like) || part.before >= 0 || part.after >= 0) return;

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,11 +27,6 @@ class CachingAllocator {
 
   // `capacity`: what the device gives; 0: without end.
   explicit CachingAllocator(Bytes capacity = 0) : capacity_(capacity) {}
-  ~CachingAllocator() = default;
-  CachingAllocator(CachingAllocator&&) = default;
-  CachingAllocator& operator=(CachingAllocator&&) = default;
-  CachingAllocator(const CachingAllocator&) = delete;  // parts point into the pools
-  CachingAllocator& operator=(const CachingAllocator&) = delete;
 
   // Nothing where the device has no room for it. `bytes` > 0.
   [[nodiscard]] std::optional<Block> allocate(Bytes bytes);
@@ -63,7 +58,11 @@ class CachingAllocator {
     template <typename Gone>
     void drop(const Gone& gone);
   };
-  using FreePool = std::map<Bytes, FreeOfSize>;
+  struct Pooled {
+    Bytes size = 0;
+    std::unique_ptr<FreeOfSize> blocks;  // parts point to it
+  };
+  using FreePool = std::vector<Pooled>;  // by size, each once
   // Blocks of a segment form a list in address order.
   struct Part {
     Bytes size = 0;
@@ -76,6 +75,8 @@ class CachingAllocator {
   };
 
   [[nodiscard]] FreePool& pool(bool small) { return small ? small_ : large_; }
+  // The first of that size or larger.
+  [[nodiscard]] static FreePool::iterator first_of(FreePool& pool, Bytes size);
   [[nodiscard]] bool is_free(const Free& free, const FreeOfSize& like) const {
     const Part& part = parts_[to_index(free.block)];
     return part.free == &like && part.address == free.address;

@@ -145,8 +145,7 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   do_pieces(ranks_, planned.size(), threads, here_alone);
 }
 
-void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, Nanoseconds below, int threads) {
-  const Interest interest{below, !any_fits_};
+void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads) {
   std::vector<std::pair<VariantId, Evaluation*>> fresh;
   for (const VariantId& id : ids) {
     Evaluation* one = find(id);
@@ -165,8 +164,6 @@ void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, Nanosecond
     fresh[k].second->run.choice = choice_of(fresh[k].first);
   };
   do_pieces(ranks_, fresh.size(), threads, work);
-  any_fits_ = any_fits_ || std::any_of(fresh.begin(), fresh.end(),
-                                       [](const auto& one) { return one.second->kind == Evaluation::Kind::kFits; });
 }
 
 }  // namespace debubble

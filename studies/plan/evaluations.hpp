@@ -38,7 +38,7 @@ class PlanEvaluations {
   // A closer look at those that have had none.
   void refine_all(const std::vector<VariantId>& ids, int threads);
   // Those that were refined; none that Interest::below excludes.
-  void simulate_all(const std::vector<VariantId>& ids, Nanoseconds below, int threads);
+  void simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads);
 
  private:
   using StepKey = std::tuple<std::uint32_t, std::uint16_t, const Pattern*>;  // base, ZeRO stage, shape
@@ -56,7 +56,6 @@ class PlanEvaluations {
   std::map<const Pattern*, const Pattern*> shapes_;    // of each pattern: the first with its shape
   std::map<int, std::vector<const Pattern*>> firsts_;  // by stages
   std::map<StepKey, StepCosts> steps_;
-  bool any_fits_ = false;  // of what was simulated: nobody then asks how much others lack
 };
 
 }  // namespace debubble

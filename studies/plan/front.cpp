@@ -128,7 +128,7 @@ class FrontSearch {
       return;
     }
     tell();
-    state_.simulate_all(ids, std::numeric_limits<Nanoseconds>::max(), options_.threads);
+    state_.simulate_all(ids, {std::numeric_limits<Nanoseconds>::max(), false}, options_.threads);
     for (const VariantId& id : ids) count(*state_.find(id));
   }
 

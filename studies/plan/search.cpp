@@ -188,10 +188,12 @@ class SearchRun {
 
   // But for those of which a walk shows that they take too long: these go back, with the bound that they have now.
   void simulate(const std::vector<VariantId>& ids) {
-    const bool by_step = options_.objective == PlanObjective::kStep && !std::isinf(best_);
-    const auto below =
-        by_step ? static_cast<Nanoseconds>(kWorthALine * best_) : std::numeric_limits<Nanoseconds>::max();
-    state_.simulate_all(ids, below, options_.threads);
+    Interest interest;
+    interest.missing = options_.nearest && std::isinf(best_);
+    if (options_.objective == PlanObjective::kStep && !std::isinf(best_)) {
+      interest.below = static_cast<Nanoseconds>(kWorthALine * best_);
+    }
+    state_.simulate_all(ids, interest, options_.threads);
     for (const VariantId& id : ids) {
       const Evaluation& one = *state_.find(id);
       one.kind == Evaluation::Kind::kRefined ? enqueue(id) : take(id, one);

@@ -32,6 +32,7 @@ struct SearchOptions {
   double gap = 0.01;             // it ends when nothing left can be better by a larger share
   std::optional<double> budget;  // seconds
   int threads = 0;               // 0: as many as there are cores
+  bool nearest = true;           // where none fits, SearchResult::nearest is among all that was simulated
 };
 
 // A choice that does not fit, and what it lacks.

@@ -1,8 +1,9 @@
-// Independent work on all cores, with the same result on any number of them.
+// Independent work on all cores, by oneTBB, with the same result on any number of them.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace debubble {
 
@@ -10,7 +11,18 @@ namespace debubble {
 [[nodiscard]] int threads_for(std::size_t pieces, int asked);
 
 // Calls `work(k)` once for each k below `count`, on that many threads, in any order; each call writes its own place. Of
-// what they throw, the exception of the lowest k comes out, when all have ended.
+// what they throw, the exception of the lowest k comes out, when all have ended. Throws UnavailableError E016 where so
+// many threads cannot be started.
 void for_each_index(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
+
+// Calls `work` in an arena of oneTBB for that many threads, the calling one among them, whether there are so many cores
+// or not. Nothing may be thrown out of the tasks that it starts. Throws UnavailableError E016, too.
+void in_arena(int threads, const std::function<void()>& work);
+
+// "oneTBB 2021.8": what runs here, which may be newer than what debubble was built with.
+[[nodiscard]] std::string parallel_library();
+
+// A thread could not be started.
+[[noreturn]] void fail_to_start(int threads);
 
 }  // namespace debubble

@@ -40,7 +40,11 @@ class CopiedRun {
       if (device.ops < orders_[d].size() || device.copies < copies_[d].size()) return {};
       const Nanoseconds cost = device.free - problem_.offsets[d];
       times.cost = d == 0 ? cost : std::max(times.cost, cost);
-      times.peaks.push_back(peak(d));
+      times.peaks.push_back(peak(d, times.over));
+    }
+    for (DeviceState& device : devices_) {
+      times.begins.push_back(std::move(device.begun));
+      times.copied.push_back(std::move(device.copied));
     }
     return times;
   }
@@ -49,7 +53,8 @@ class CopiedRun {
   struct DeviceState {
     std::size_t ops = 0, copies = 0;
     Nanoseconds free = 0, lane = 0;
-    std::vector<Nanoseconds> begun;  // by position in the row
+    std::vector<Nanoseconds> begun;   // by position in the row
+    std::vector<Nanoseconds> copied;  // by position in the lane
     // What is given back at a time counts before what is taken then.
     std::vector<std::pair<Nanoseconds, Bytes>> events;
   };
@@ -99,6 +104,7 @@ class CopiedRun {
       if (to_index(copy.after) >= device.begun.size()) return false;
       begin = std::max(begin, at(device.begun, copy.after));
     }
+    device.copied.push_back(begin);
     device.lane = begin + forward.copy;
     if (copy.back) {
       backs_[gradient_of(copy)] = device.lane;
@@ -110,12 +116,15 @@ class CopiedRun {
     return true;
   }
 
-  [[nodiscard]] Bytes peak(std::size_t d) const {
-    std::vector<std::pair<Nanoseconds, Bytes>> events = devices_[d].events;
+  [[nodiscard]] Bytes peak(std::size_t d, Bytes& over) {
+    std::vector<std::pair<Nanoseconds, Bytes>>& events = devices_[d].events;
     std::sort(events.begin(), events.end());
     Bytes held = 0;
     Bytes most = 0;
-    for (const auto& event : events) most = std::max(most, held += event.second);
+    for (const auto& event : events) {
+      most = std::max(most, held += event.second);
+      if (event.second > 0) over += std::max<Bytes>(0, held - problem_.limits[d]);
+    }
     return most;
   }
 

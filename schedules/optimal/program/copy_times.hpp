@@ -25,6 +25,9 @@ struct CopiedTimes {
   bool runs = false;         // false: a deadlock, and nothing else is known
   Nanoseconds cost = 0;      // as OrderTimes::cost
   std::vector<Bytes> peaks;  // by device, of activations
+  Bytes over = 0;            // beyond the limits, summed over all moments at which a device takes memory
+  std::vector<std::vector<Nanoseconds>> begins;  // of ops, by device and position in its row
+  std::vector<std::vector<Nanoseconds>> copied;  // begins of copies, by device and position in its lane
 };
 
 // `copies`: one entry per device.

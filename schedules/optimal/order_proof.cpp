@@ -40,7 +40,10 @@ std::string proof_text(const OrderProof& proof) {
   const std::string nothing = std::string("no order of these stages") +
                               (proof.copies ? ", with copies to the host or without," : "") +
                               " within this memory takes less";
-  if (proof.copies) text += " with " + counted(proof.leaving, "activation") + " copied to the host and back";
+  if (proof.copies) {
+    text += " with " + (proof.leaving == 0 ? "nothing" : counted(proof.leaving, "activation")) + " copied to the host";
+    if (proof.leaving > 0) text += " and back";
+  }
   if (proof.proven) {
     text += "; " + nothing;
     if (!proof.because.empty()) text += ": " + proof.because;

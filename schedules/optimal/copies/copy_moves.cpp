@@ -101,39 +101,6 @@ std::int32_t CopyMoves::prompt_lead(const Plan& plan, std::size_t forward) {
   return use - gate;
 }
 
-bool CopyMoves::first_excess(const Plan& plan, std::int32_t& device, Nanoseconds& moment) {
-  const OrderCopies copies = lanes(plan);
-  bool found = false;
-  for (std::size_t d = 0; d < plan.orders.size(); ++d) {
-    std::vector<std::pair<Nanoseconds, Bytes>> events;
-    for (std::size_t k = 0; k < plan.orders[d].size(); ++k) {
-      const OrderQueue& queue = at(problem_.queues, plan.orders[d][k]);
-      const Nanoseconds begin = plan.times.begins[d][k];
-      events.emplace_back(begin, queue.at_begin);
-      events.emplace_back(begin + queue.duration, queue.at_end);
-    }
-    for (std::size_t k = 0; k < copies[d].size(); ++k) {
-      const OrderQueue& queue = at(problem_.queues, copies[d][k].forward);
-      const Nanoseconds begin = plan.times.copied[d][k];
-      events.emplace_back(copies[d][k].back ? begin : begin + queue.copy,
-                          copies[d][k].back ? queue.at_begin : -queue.at_begin);
-    }
-    std::sort(events.begin(), events.end());
-    Bytes held = 0;
-    for (const auto& [time, bytes] : events) {
-      held += bytes;
-      if (held <= problem_.limits[d]) continue;
-      if (!found || time < moment) {
-        moment = time;
-        device = static_cast<std::int32_t>(d);
-        found = true;
-      }
-      break;
-    }
-  }
-  return found;
-}
-
 // What a device has made and does not need yet, and what it has fetched by then; the one whose use is furthest first.
 std::vector<CopyMoves::Held> CopyMoves::held_at(const Plan& plan, std::int32_t device, Nanoseconds moment) {
   std::vector<Held> held;
@@ -156,12 +123,9 @@ bool CopyMoves::repair(Plan& plan) {
   constexpr std::size_t kTried = 4;
   if (!time(plan)) return false;
   for (std::size_t round = 0; round < 3 * items_.size() && plan.times.over > 0 && !budget_.spent(); ++round) {
-    std::int32_t device = 0;
-    Nanoseconds moment = 0;
-    if (!first_excess(plan, device, moment)) return false;
     std::optional<Plan> best;
     std::size_t tried = 0;
-    for (const Held& held : held_at(plan, device, moment)) {
+    for (const Held& held : held_at(plan, plan.times.over_on, plan.times.over_at)) {
       if (tried++ == kTried) break;
       Plan other = plan;
       find_places(plan.orders);

@@ -60,7 +60,6 @@ class CopyMoves {
   bool time(Plan& plan);
   void keep(const Plan& plan);
   [[nodiscard]] std::int32_t prompt_lead(const Plan& plan, std::size_t forward);
-  [[nodiscard]] bool first_excess(const Plan& plan, std::int32_t& device, Nanoseconds& moment);
   [[nodiscard]] std::vector<Held> held_at(const Plan& plan, std::int32_t device, Nanoseconds moment);
   bool repair(Plan& plan);
   bool change(Plan& plan);

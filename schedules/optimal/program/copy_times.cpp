@@ -40,7 +40,7 @@ class CopiedRun {
       if (device.ops < orders_[d].size() || device.copies < copies_[d].size()) return {};
       const Nanoseconds cost = device.free - problem_.offsets[d];
       times.cost = d == 0 ? cost : std::max(times.cost, cost);
-      times.peaks.push_back(peak(d, times.over));
+      add_peak(d, times);
     }
     for (DeviceState& device : devices_) {
       times.begins.push_back(std::move(device.begun));
@@ -55,7 +55,7 @@ class CopiedRun {
     Nanoseconds free = 0, lane = 0;
     std::vector<Nanoseconds> begun;   // by position in the row
     std::vector<Nanoseconds> copied;  // by position in the lane
-    // What is given back at a time counts before what is taken then.
+    // Of copies; what is given back at a time counts before what is taken then.
     std::vector<std::pair<Nanoseconds, Bytes>> events;
   };
 
@@ -85,8 +85,6 @@ class CopiedRun {
     begins_[id] = begin;
     device.begun.push_back(begin);
     device.free = begin + queue.duration;
-    device.events.emplace_back(begin, queue.at_begin);
-    device.events.emplace_back(device.free, queue.at_end);
     ++at(counts_, q);
     ++device.ops;
     return true;
@@ -116,16 +114,38 @@ class CopiedRun {
     return true;
   }
 
-  [[nodiscard]] Bytes peak(std::size_t d, Bytes& over) {
-    std::vector<std::pair<Nanoseconds, Bytes>>& events = devices_[d].events;
-    std::sort(events.begin(), events.end());
+  // In the engine's order (sim/engine/totals.cpp): what copies have done by an op's begin counts before the op takes
+  // memory, what they do by its very end after it has given some back.
+  void add_peak(std::size_t d, CopiedTimes& times) {
+    DeviceState& device = devices_[d];
+    std::sort(device.events.begin(), device.events.end());
     Bytes held = 0;
     Bytes most = 0;
-    for (const auto& event : events) {
-      most = std::max(most, held += event.second);
-      if (event.second > 0) over += std::max<Bytes>(0, held - problem_.limits[d]);
+    const auto change = [&](Nanoseconds time, Bytes bytes) {
+      held += bytes;
+      most = std::max(most, held);
+      if (bytes <= 0 || held <= problem_.limits[d]) return;
+      times.over += held - problem_.limits[d];
+      if (times.over_on >= 0 && times.over_at <= time) return;
+      times.over_on = static_cast<std::int32_t>(d);
+      times.over_at = time;
+    };
+    std::size_t next = 0;
+    const auto copy_until = [&](Nanoseconds time) {
+      for (; next < device.events.size() && device.events[next].first <= time; ++next) {
+        change(device.events[next].first, device.events[next].second);
+      }
+    };
+    for (std::size_t k = 0; k < device.begun.size(); ++k) {
+      const OrderQueue& queue = at(problem_.queues, orders_[d][k]);
+      copy_until(device.begun[k]);
+      change(device.begun[k], queue.at_begin);
+      const Nanoseconds end = device.begun[k] + queue.duration;
+      copy_until(end - 1);
+      change(end, queue.at_end);
     }
-    return most;
+    copy_until(device.lane);
+    times.peaks.push_back(most);
   }
 
   const OrderProblem& problem_;

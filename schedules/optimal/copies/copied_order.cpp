@@ -13,6 +13,7 @@ namespace {
 
 constexpr Bytes kAllMemory = std::numeric_limits<Bytes>::max() / 4;
 constexpr Nanoseconds kNoCost = std::numeric_limits<Nanoseconds>::max() / 4;
+constexpr const char* kOtherMemory = "an order for more memory";
 constexpr std::size_t kMostCopiedOps = 48;  // of a problem for the exact search
 
 class CopiedSearch {
@@ -26,9 +27,12 @@ class CopiedSearch {
   CopiedPlan run(const std::vector<OrderStart>& starts) {
     find_bound(starts);
     if (!finished()) {
-      for (const OrderStart& start : starts) add_start(start);
-      if (free_plan_) add_start({"an order for more memory", *free_plan_});
+      for (const OrderStart& start : starts) moves_.add_start(start.name, start.orders);
+      moves_.add_start(kOtherMemory, free_plan_);
       orders_between(starts);
+      moves_.repair_starts(budget_.left() / 2);
+      plan_.start = moves_.best_start();
+      plan_.start_cost = moves_.best_start_cost();
     }
     const bool small = problem_.ops() <= kMostCopiedOps && CopyTree::applies(problem_);
     bool first = true;
@@ -63,14 +67,6 @@ class CopiedSearch {
     free_plan_ = std::move(plan.orders);
   }
 
-  void add_start(const OrderStart& start) {
-    if (finished()) return;
-    const std::optional<CopiedOrder> order = moves_.repair(start.orders);
-    if (!order || (!plan_.start.empty() && order->cost >= plan_.start_cost)) return;
-    plan_.start = start.name;
-    plan_.start_cost = order->cost;
-  }
-
   // Orders for somewhat more memory than there is: fewer activations have to leave.
   void orders_between(const std::vector<OrderStart>& starts) {
     for (const int percent : {125, 150, 200, 300}) {
@@ -85,7 +81,7 @@ class CopiedSearch {
       OrderBudget part(budget_.timed() ? OrderBudget(budget_.time_left() / 12) : OrderBudget(budget_.left() / 12));
       const OrderPlan plan = search_orders(more, fitting, part);
       budget_.charge(part.used());
-      add_start({"an order for more memory", plan.orders});
+      moves_.add_start(kOtherMemory, plan.orders);
     }
   }
 
@@ -111,7 +107,7 @@ class CopiedSearch {
   CopyMoves moves_;
   CopyTree tree_;
   CopiedPlan plan_;
-  std::optional<Orders> free_plan_;
+  Orders free_plan_;
 };
 
 }  // namespace

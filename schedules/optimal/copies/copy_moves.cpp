@@ -121,7 +121,6 @@ std::vector<CopyMoves::Held> CopyMoves::held_at(const Plan& plan, std::int32_t d
 
 bool CopyMoves::repair(Plan& plan) {
   constexpr std::size_t kTried = 4;
-  if (!time(plan)) return false;
   for (std::size_t round = 0; round < 3 * items_.size() && plan.times.over > 0 && !budget_.spent(); ++round) {
     std::optional<Plan> best;
     std::size_t tried = 0;
@@ -146,13 +145,50 @@ bool CopyMoves::repair(Plan& plan) {
   return plan.times.over == 0;
 }
 
-std::optional<CopiedOrder> CopyMoves::repair(const Orders& orders) {
-  Plan plan;
-  plan.orders = orders;
-  plan.leave.resize(problem_.ops());
-  if (repair(plan)) return CopiedOrder{plan.orders, lanes(plan), plan.times.cost};
-  if (plan.times.runs && (!failed_ || plan.value < failed_->value)) failed_ = plan;
-  return std::nullopt;
+// All that is unused for longer than its copies take leaves, and is due back `lead` ops before its use, or just in time
+// where that is 0.
+void CopyMoves::send_away(Plan& plan, std::int32_t lead) {
+  find_places(plan.orders);
+  const auto m = to_index(problem_.microbatches);
+  for (const std::size_t id : items_) {
+    const OrderQueue& queue = problem_.queues[id / m];
+    const std::int32_t use = places_[problem_.id(queue.follower, static_cast<std::int32_t>(id % m))];
+    const std::vector<Nanoseconds>& begins = at(plan.times.begins, queue.device);
+    const Nanoseconds unused = at(begins, use) - at(begins, places_[id]) - queue.duration;
+    if (unused < 2 * queue.copy || use - places_[id] < 2) continue;
+    plan.leave[id] = {true, 0, lead > 0 ? std::min(lead, use - places_[id]) : prompt_lead(plan, id)};
+  }
+}
+
+void CopyMoves::add_start(const std::string& name, const Orders& orders) {
+  Plan fresh;
+  fresh.orders = orders;
+  fresh.leave.resize(problem_.ops());
+  if (budget_.spent() || !time(fresh)) return;
+  for (const std::int32_t lead : {1, 2, 0}) {
+    Plan plan = fresh;
+    send_away(plan, lead);
+    if (time(plan)) starts_.push_back({name, std::move(plan)});
+  }
+  starts_.push_back({name, std::move(fresh)});
+}
+
+void CopyMoves::repair_starts(std::int64_t leave) {
+  std::stable_sort(starts_.begin(), starts_.end(),
+                   [](const Start& a, const Start& b) { return a.plan.value < b.plan.value; });
+  for (Start& start : starts_) {
+    const bool fits = start.plan.times.over == 0;
+    if (!fits && (budget_.left() <= leave || budget_.spent())) continue;
+    if (fits || repair(start.plan)) {
+      if (best_start_.empty() || start.plan.times.cost < best_start_cost_) {
+        best_start_ = start.name;
+        best_start_cost_ = start.plan.times.cost;
+      }
+    } else if (!failed_ || start.plan.value < failed_->value) {
+      failed_ = std::move(start.plan);
+    }
+  }
+  starts_.clear();
 }
 
 CopyMoves::Plan CopyMoves::plan_of(const CopiedOrder& order) {

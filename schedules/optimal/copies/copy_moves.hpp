@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "schedules/optimal/copies/copy_tree.hpp"
@@ -24,10 +25,15 @@ class CopyMoves {
  public:
   CopyMoves(const OrderProblem& problem, OrderBudget& budget);
 
-  // Of this order: what has to leave does. Nothing where that does not come to fit.
-  std::optional<CopiedOrder> repair(const Orders& orders);
+  // An order to start from: as it is, and with copies of all that is unused for long enough.
+  void add_start(const std::string& name, const Orders& orders);
+  // The starts made to fit, the shortest first, while more than `leave` is left of the budget.
+  void repair_starts(std::int64_t leave);
+  // The start of which the shortest plan came; empty where none came to fit.
+  [[nodiscard]] const std::string& best_start() const { return best_start_; }
+  [[nodiscard]] Nanoseconds best_start_cost() const { return best_start_cost_; }
 
-  // From the best plan that is known here, or from the last order that did not fit, so many plans on.
+  // From the best plan that is known here, or from the best start that did not come to fit, so many plans on.
   void anneal(std::int64_t plans);
   // What may stay as well stays: copies that gain nothing are left out.
   void drop_idle_copies();
@@ -36,7 +42,7 @@ class CopyMoves {
   void offer(const CopiedOrder& order);
   [[nodiscard]] const std::optional<CopiedOrder>& best() const { return best_; }
   // Nodes that a plan is charged as.
-  [[nodiscard]] std::int64_t price() const { return static_cast<std::int64_t>(problem_.ops() / 8 + 1); }
+  [[nodiscard]] std::int64_t price() const { return static_cast<std::int64_t>(problem_.ops() / 16 + 1); }
 
  private:
   struct Leave {
@@ -50,6 +56,10 @@ class CopyMoves {
     CopiedTimes times;
     double value = 0;
   };
+  struct Start {
+    std::string name;
+    Plan plan;
+  };
   struct Held {
     std::size_t forward = 0;  // op
     Nanoseconds use = 0;
@@ -62,6 +72,7 @@ class CopyMoves {
   [[nodiscard]] std::int32_t prompt_lead(const Plan& plan, std::size_t forward);
   [[nodiscard]] std::vector<Held> held_at(const Plan& plan, std::int32_t device, Nanoseconds moment);
   bool repair(Plan& plan);
+  void send_away(Plan& plan, std::int32_t lead);
   bool change(Plan& plan);
   void move_op(Plan& plan);
   [[nodiscard]] Plan plan_of(const CopiedOrder& order);
@@ -75,6 +86,9 @@ class CopyMoves {
   double excess_price_ = 1;  // ns per byte
   double mean_ = 1;          // duration of an op, ns
   std::optional<CopiedOrder> best_;
+  std::vector<Start> starts_;
+  std::string best_start_;
+  Nanoseconds best_start_cost_ = 0;
   std::optional<Plan> failed_;
   std::uint64_t seed_ = 1;
 };

@@ -337,7 +337,9 @@ const ScheduleEntry& optimal_entry() {
       .name = kOptimalName,
       .summary = "the best order that a search finds for the given times, hops and memory limit, with its proof",
       .citation = "ours: branch and bound over active schedules (Giffler and Thompson, Operations Research 8, 1960)",
-      .constraints = "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device",
+      .constraints =
+          "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device (with offload=yes one stage's "
+          "part of it may do)",
       .needs = "splits the backward",
       .splits_backward = true,
       .default_chunks = 1,
@@ -357,7 +359,8 @@ const ScheduleEntry& optimal_entry() {
       .certainty = Certainty::kDerived,
       .certainty_note =
           "the optimum of tiny pipelines equals brute force over all orders; its bounds never exceed the simulated "
-          "time of random orders; it is never slower than the rows it starts from",
+          "time of random orders; it is never slower than the rows it starts from; with copies to the host, tiny "
+          "pipelines equal all orders with all plans of copies",
       .peak = {.text = "at most memory_limit", .value = nullptr},
       .advice =
           "For unequal stages, slow links or devices with unequal memory, and to know whether another order could be "

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "schedules/optimal.hpp"
+#include "schedules/optimal/copies/copied_order.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/optimal/program/solved_order.hpp"
 #include "sim/core/topology.hpp"
@@ -77,6 +79,12 @@ TEST_CASE("the MILP with copies has the optimum of all orders and all plans of c
       const OrderProblem problem = of.problem(microbatches < 3, OrderGoal::kStep);
       const Nanoseconds solved = solved_unaided(problem, true);
       REQUIRE(solved == best_of_every_plan(problem));
+      OrderBudget budget(2'000'000);
+      const std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+      const CopiedPlan searched = search_copied_orders(problem, starts, std::nullopt, false, budget);
+      REQUIRE(searched.order.has_value());
+      REQUIRE(searched.order->cost == solved);
+      REQUIRE(searched.bound.cost == solved);
       shorter += solved < solved_unaided(problem, false) ? 1 : 0;
       ++cases;
     }
@@ -134,6 +142,34 @@ TEST_CASE("golden: enumerated makespans, by our search and by the MILP, which co
       if (row.devices * row.microbatches > 6 || limit % 2 != 0) continue;  // with copies it takes long
       REQUIRE(solved_unaided(problem, true) <= makespan);
     }
+  }
+}
+
+TEST_CASE("our search with copies has the MILP's optimum where both devices have too little memory") {
+  name_solver_plugin();
+  struct SolvedRow {
+    int microbatches;
+    bool split;
+    Bytes limit;  // activations of 2 bytes
+  };
+  for (const SolvedRow& row : std::vector<SolvedRow>{
+           {2, false, 2}, {2, false, 3}, {2, true, 2}, {2, true, 3}, {3, false, 2}, {3, false, 3}, {3, false, 4}}) {
+    CAPTURE(row.microbatches);
+    CAPTURE(row.split);
+    CAPTURE(row.limit);
+    PlanningCosts known = equal_case(2, row.microbatches, {1, 1, 1, 2, 1}, 2).known();
+    for (StageCost& stage : known.costs.stages) stage.copy = 1;
+    const OrderProblem problem = order_problem(known, loop_placement(2, 2), row.microbatches, {row.limit, row.limit},
+                                               row.split, OrderGoal::kStep);
+    const std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+    OrderBudget nodes(1'000'000'000);
+    const SolvedOrder solved = solve_order(problem, starts, {.copies = true}, nodes);
+    REQUIRE(solved.plan.proven());
+    OrderBudget budget(2'000'000);
+    const CopiedPlan searched = search_copied_orders(problem, starts, std::nullopt, false, budget);
+    REQUIRE(searched.order.has_value());
+    REQUIRE(searched.order->cost == solved.plan.cost);
+    REQUIRE(searched.bound.cost == solved.plan.cost);
   }
 }
 

@@ -60,7 +60,7 @@ class CopiedSearch {
     OrderBudget part(budget_.timed() ? OrderBudget(budget_.time_left() / 4) : OrderBudget(budget_.left() / 4));
     OrderPlan plan = search_orders(free, starts, part);
     budget_.charge(part.used());
-    plan_.bound = {plan.bound.cost, "even with all memory in the world"};
+    plan_.bound = {plan.bound.cost, "no amount of memory makes it shorter"};
     if (!plan.exhausted && !plan.bound.because.empty()) plan_.bound.because = plan.bound.because;
     const OrderBound memory = copied_memory_bound(problem_);
     if (memory.cost > plan_.bound.cost) plan_.bound = memory;

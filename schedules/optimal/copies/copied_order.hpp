@@ -1,8 +1,8 @@
 // An order and copies to the host, searched for without a solver.
 //
 //     starts     rows of the catalog, and orders searched for with more memory than there is: what has to leave does
-//     bound      what no order of these stages undercuts with all memory in the world, found by the search without
-//                limits; and bytes x time of all activations, each at home from its F to its gradient or at least while
+//     bound      what no order of these stages undercuts with any amount of memory, by the search without limits; and
+//     bytes x time of all activations, each at home from its F to its gradient or at least while
 //                it is made, copied out, copied back and used
 //     search     annealing from the best one; small problems by an exact search of all orders and copies
 #pragma once

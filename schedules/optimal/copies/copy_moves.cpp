@@ -249,7 +249,7 @@ void CopyMoves::anneal(std::int64_t plans) {
   if (!best_ && !failed_) return;
   Plan now = best_ ? plan_of(*best_) : *failed_;
   if (!time(now)) return;
-  const double hot = mean_ / 2;
+  const double hot = mean_ / (rounds_++ % 2 == 0 ? 16 : 2);
   constexpr double kCold = 1e-2;  // of the first temperature
   for (std::int64_t n = 0; n < plans && !budget_.spent(); ++n) {
     const double heat = hot * std::pow(kCold, static_cast<double>(n) / static_cast<double>(plans));

@@ -91,6 +91,7 @@ class CopyMoves {
   Nanoseconds best_start_cost_ = 0;
   std::optional<Plan> failed_;
   std::uint64_t seed_ = 1;
+  unsigned rounds_ = 0;
 };
 
 }  // namespace debubble

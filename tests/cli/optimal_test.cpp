@@ -176,19 +176,18 @@ TEST_CASE("optimal: activations go to the host and come back, without a solver")
   // Where memory is not short, nothing leaves; where copies take too long, the order is the one without them.
   const json ample = optimal_json(folder, {"-p", "4", "-m", "8", "--param", "offload=yes"});
   CHECK(ample["makespan_ns"] == 27'000'000);
-  CHECK(ample["devices"][0]["peak_host_bytes"] == 0);
+  CHECK_FALSE(ample["devices"][0].contains("peak_host_bytes"));
   CHECK(note_of(ample).starts_with("planned step 27.000 ms with nothing copied to the host; no order"));
-  const std::string profile = kUnequal;
   const auto measured = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{
-        "-p", "8", "-m", "24", "--profile", profile, "--param", "memory_limit=0.5p", "--param", "budget=5k"};
+        "-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=0.5p", "--param", "budget=5k"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return optimal_json(folder, arguments);
   };
   const json plain = measured({});
   const json slow = measured({"--param", "offload=yes", "--host-bandwidth", "0.1GB/s"});
   CHECK(slow["makespan_ns"] == plain["makespan_ns"]);
-  const json fast = measured({"--param", "offload=yes", "--host-bandwidth", "50GB/s"});
+  const json fast = measured({"--param", "offload=yes", "--host-bandwidth", "450GB/s"});
   CHECK(fast["makespan_ns"] < plain["makespan_ns"]);
   for (const json& device : fast["devices"]) CHECK(device["peak_activation_shares"] <= 4.001);
 }
@@ -204,7 +203,6 @@ TEST_CASE("optimal with copies fits where no order without them does") {
   CHECK(run["makespan_ns"] == 12'500'000);
   for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 0.75);
   CHECK(note_of(run).starts_with("planned step 12.500 ms with 9 activations copied to the host and back; no order"));
-  // Half a share would hold any stage, but what comes back has to wait for what is there.
   std::vector<std::string> hopeless = tight;
   hopeless.back() = "memory_limit=0.25";
   hopeless.insert(hopeless.end(), {"--param", "offload=yes"});

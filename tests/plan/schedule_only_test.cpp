@@ -109,11 +109,12 @@ TEST_CASE("plan --schedule-only: optimal may copy activations to the host, and i
   copying.insert(copying.begin(), {"plan", "--schedule-only"});
   const std::string text = folder.data(copying);
   CHECK(text.find("export debubble export --schedule optimal") != std::string::npos);
-  std::vector<std::string> exported{"export", "--schedule", "optimal", "--param", "offload=yes",
+  std::vector<std::string> exported{"export", "--schedule",    "optimal",  "--param",   "offload=yes",
                                     "--to",   "schedule-json", "--output", "order.json"};
   exported.insert(exported.end(), job.begin(), job.end());
   static_cast<void>(folder.data(exported));
-  const Json again = Json::parse(folder.data({"simulate", "--schedule", "order.json", "--comm", "2", "--format", "json"}));
+  const Json again =
+      Json::parse(folder.data({"simulate", "--schedule", "order.json", "--comm", "2", "--format", "json"}));
   CHECK(again["makespan_ns"] == 17'000'000);
 }
 

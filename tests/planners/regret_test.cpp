@@ -56,7 +56,8 @@ TEST_CASE("recomputation and larger microbatches") {
   CHECK(decision_worth(job, decision).step == 5 * 12'000'000);
 }
 
-TEST_CASE("optpipe with copies to the host is simulated as it predicts, within the memory, and no longer than without") {
+TEST_CASE(
+    "optpipe with copies to the host is simulated as it predicts, within the memory, and no longer than without") {
   PlannerJob job = uniform_job(4, 2, 6);
   for (PlannerLayer& layer : job.layers) layer.output = 2'000'000;  // 2 ms to the next stage
   // Two activations of 6 MB beside 8 MB of state and what has been received.

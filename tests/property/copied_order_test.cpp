@@ -53,6 +53,7 @@ TEST_CASE("the exact search has the optimum of all orders and all plans of copie
       REQUIRE(exact.complete);
       REQUIRE(exact.found);
       REQUIRE(exact.best.cost == best);
+      REQUIRE(copied_memory_bound(problem).cost <= best);
       const CopiedPlan plan = searched(problem, 2'000'000);
       REQUIRE(plan.order.has_value());
       REQUIRE(plan.order->cost == best);

@@ -16,10 +16,19 @@ constexpr Nanoseconds kNoCost = std::numeric_limits<Nanoseconds>::max() / 4;
 constexpr const char* kOtherMemory = "an order for more memory";
 constexpr std::size_t kMostCopiedOps = 48;  // of a problem for the exact search
 
+OrderBudget share_of(const OrderBudget& budget, int part) {
+  return budget.timed() ? OrderBudget(budget.time_left() / part) : OrderBudget(budget.left() / part);
+}
+
 class CopiedSearch {
  public:
   CopiedSearch(const OrderProblem& problem, const std::optional<CopiedOrder>& known, bool own, OrderBudget& budget)
-      : problem_(problem), budget_(budget), moves_(problem, budget), tree_(problem) {
+      : problem_(problem),
+        budget_(budget),
+        cleaning_nodes_(budget.left() / 8),
+        cleaning_time_(budget.time_left() / 40),
+        moves_(problem, budget),
+        tree_(problem) {
     if (known) known_ = known->cost;
     if (known && own) moves_.offer(*known);
   }
@@ -57,7 +66,7 @@ class CopiedSearch {
   void find_bound(const std::vector<OrderStart>& starts) {
     OrderProblem free = problem_;
     free.limits.assign(free.limits.size(), kAllMemory);
-    OrderBudget part(budget_.timed() ? OrderBudget(budget_.time_left() / 4) : OrderBudget(budget_.left() / 4));
+    OrderBudget part = share_of(budget_, 4);
     OrderPlan plan = search_orders(free, starts, part);
     budget_.charge(part.used());
     plan_.bound = {plan.bound.cost, "no amount of memory makes it shorter"};
@@ -78,7 +87,7 @@ class CopiedSearch {
         if (within_limits(more, start.orders)) fitting.push_back(start);
       }
       if (fitting.empty()) continue;
-      OrderBudget part(budget_.timed() ? OrderBudget(budget_.time_left() / 12) : OrderBudget(budget_.left() / 12));
+      OrderBudget part = share_of(budget_, 12);
       const OrderPlan plan = search_orders(more, fitting, part);
       budget_.charge(part.used());
       moves_.add_start(kOtherMemory, plan.orders);
@@ -97,13 +106,15 @@ class CopiedSearch {
   }
 
   void finish() {
-    moves_.drop_idle_copies();
+    moves_.drop_idle_copies(budget_.timed() ? OrderBudget(cleaning_time_) : OrderBudget(cleaning_nodes_));
     if (moves_.best() && moves_.best()->cost < known_) plan_.order = moves_.best();
   }
 
   const OrderProblem& problem_;
   Nanoseconds known_ = kNoCost;
   OrderBudget& budget_;
+  std::int64_t cleaning_nodes_;  // for the plan found, beside the budget
+  OrderBudget::Clock::duration cleaning_time_;
   CopyMoves moves_;
   CopyTree tree_;
   CopiedPlan plan_;

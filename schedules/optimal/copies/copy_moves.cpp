@@ -260,13 +260,15 @@ void CopyMoves::anneal(std::int64_t plans) {
   }
 }
 
-void CopyMoves::drop_idle_copies() {
+void CopyMoves::drop_idle_copies(OrderBudget more) {
   if (!best_) return;
   Plan plan = plan_of(*best_);
   const Nanoseconds cost = best_->cost;
   if (!time(plan) || plan.times.over > 0 || plan.times.cost > cost) return;
   for (const std::size_t id : items_) {
     if (!plan.leave[id].leaves) continue;
+    if (more.spent()) break;
+    more.charge(price());
     Plan other = plan;
     other.leave[id] = {};
     if (time(other) && other.times.over == 0 && other.times.cost <= cost) plan = std::move(other);

@@ -35,8 +35,8 @@ class CopyMoves {
 
   // From the best plan that is known here, or from the best start that did not come to fit, so many plans on.
   void anneal(std::int64_t plans);
-  // What may stay as well stays: copies that gain nothing are left out.
-  void drop_idle_copies();
+  // What may stay as well stays: copies that gain nothing are left out, one by one while `more` lasts.
+  void drop_idle_copies(OrderBudget more);
 
   // A plan that fits, from elsewhere.
   void offer(const CopiedOrder& order);

@@ -31,10 +31,12 @@
 #endif
 #ifdef DEBUBBLE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
-// Its own tasks, which its headers make and run; not what our code does in them.
+// Its own tasks, which its headers make and run, and its tables of threads, which it deletes at the end; not what our
+// code does in tasks.
 extern "C" const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
 extern "C" const char* __tsan_default_suppressions() {
   return "race_top:/oneapi/tbb/\n"
+         "race_top:^operator delete[]\n"
          "race:tbb::detail::d1::fold_tree\n"
          "race:tbb::detail::d1::node::node\n"
          "race:tbb::detail::d1::wait_context\n";

@@ -13,6 +13,8 @@
 #include <exception>
 #include <latch>
 #include <mutex>
+#include <new>
+#include <semaphore>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -29,10 +31,12 @@
 #endif
 #ifdef DEBUBBLE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
-// Its own tasks, which its headers make and run; not what our code does in them.
+// Its own tasks, which its headers make and run, and its tables of threads, which it deletes at the end; not what our
+// code does in tasks.
 extern "C" const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
 extern "C" const char* __tsan_default_suppressions() {
   return "race_top:/oneapi/tbb/\n"
+         "race_top:^operator delete[]\n"
          "race:tbb::detail::d1::fold_tree\n"
          "race:tbb::detail::d1::node::node\n"
          "race:tbb::detail::d1::wait_context\n";
@@ -54,22 +58,39 @@ void happens_after(TaskOrder /*order*/) {}
 
 namespace {
 
-// oneTBB ends the process where it cannot start a thread (2021.8: "consider more graceful recovery", says its source),
-// so whether so many can be started is tried before it does.
+// oneTBB ends the process where it cannot start a thread (2021.8: "consider more graceful recovery", says its source).
+// So whether so many can be started, and some more for what oneTBB takes itself, is tried before. Each takes a little
+// memory, since the C library sets aside addresses for a thread's first.
 void try_threads(int threads) {
-  static std::mutex mutex;
-  static int most = 1;
-  const std::lock_guard lock(mutex);
+  constexpr int kMore = 4;
   std::latch tried(1);
+  std::binary_semaphore begun(0);
   std::vector<std::jthread> all;
   try {
-    for (int k = most; k < threads; ++k) all.emplace_back([&tried] { tried.wait(); });
+    for (int k = 1; k < threads + kMore; ++k) {
+      all.emplace_back([&tried, &begun] {
+        void* const memory = ::operator new(1, std::nothrow);
+        begun.release();
+        tried.wait();
+        ::operator delete(memory);
+      });
+      begun.acquire();  // one after the other, as oneTBB starts them
+    }
   } catch (const std::system_error&) {
     tried.count_down();
     fail_to_start(threads);
   }
   tried.count_down();
-  most = std::max(most, threads);
+}
+
+// Tries once for the largest number.
+void be_ready(int threads) {
+  static std::mutex mutex;
+  static int most = 1;
+  const std::lock_guard lock(mutex);
+  if (threads <= most) return;
+  try_threads(threads);
+  most = threads;
 }
 
 // A piece runs on the calling thread or on one of oneTBB's, so all have stacks of the usual size.
@@ -105,7 +126,7 @@ void in_arena(int threads, const std::function<void()>& work) {
   constexpr std::size_t kMostThreads = 1024;  // what --threads takes
   static const tbb::global_control most(tbb::global_control::max_allowed_parallelism, kMostThreads);
   static const tbb::global_control stack(tbb::global_control::thread_stack_size, usual_stack());
-  try_threads(threads);
+  be_ready(threads);
   tbb::task_arena(threads).execute(work);
 }
 

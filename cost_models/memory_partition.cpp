@@ -108,11 +108,9 @@ class CutByStage {
 
   template <typename Allowed>
   void evenest(const Allowed& allowed) {
-    fill(
-        [&](int stage, const RangeCost& range) {
-          return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNever;
-        },
-        true);
+    fill([&](int stage,
+             const RangeCost& range) { return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNever; },
+         true);
   }
 
   // Over the first so many layers, stage by stage, the least sum of `value` or the least of its maxima; of all.
@@ -205,8 +203,8 @@ class SharedDevices {
         all += needs.back().second;
       }
       for (const auto& [stage, need] : needs) {
-        at(rooms, stage).emplace_back(static_cast<int>(d),
-                                      static_cast<Bytes>(static_cast<double>(job_.rooms[d]) * need / all));
+        at(rooms, stage)
+            .emplace_back(static_cast<int>(d), static_cast<Bytes>(static_cast<double>(job_.rooms[d]) * need / all));
       }
     }
     CutByStage search(job_.by_stage,

@@ -1,4 +1,5 @@
-// --partition memory: the cut of the layers that minds what each device has room for (cost_models/memory_partition.hpp).
+// --partition memory: the cut of the layers that minds what each device has room for
+// (cost_models/memory_partition.hpp).
 #pragma once
 
 #include <functional>

@@ -246,14 +246,13 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
     stages.mix(made.partition, view.own());
   } else {
     if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, nullptr);
-    made.partition =
-        how == How::kMemory ? made.cut.layers : cut_layers(scenario.partition, *view, schedule.stages);
+    made.partition = how == How::kMemory ? made.cut.layers : cut_layers(scenario.partition, *view, schedule.stages);
   }
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition,
-         cut_text(made, how), scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
+  assume(made.assumptions, assumption_key::kPartition, cut_text(made, how),
+         scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);

@@ -13,6 +13,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -153,6 +154,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
 
 std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                 const std::map<PatternKey, Pattern>& patterns) {
+  if (is_memory_cut(choices.front())) return bounded_memory_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
   try {
     const Scenario scenario = check_scenario(flags_of(choices.front(), request.job));
@@ -168,13 +170,17 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
         all[k].kind = Evaluation::Kind::kTooLarge;
         all[k].missing = missing;
       } else {
-        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
-          return pattern.plain && one.first->placement == pattern.shape.placement;
-        });
-        bare.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
-        if (same == known.end()) shard_measured_states(scenario, bare.costs);
-        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, bare.costs);
-        bound_by(*pattern.order, bare, choices[k], all[k]);
+        try {
+          const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+            return pattern.plain && one.first->placement == pattern.shape.placement;
+          });
+          bare.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
+          if (same == known.end()) shard_measured_states(scenario, bare.costs);
+          if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, bare.costs);
+          bound_by(*pattern.order, bare, choices[k], all[k]);
+        } catch (const InputError& error) {  // of this number of stages alone: others may be cut evenly
+          refuse(all[k], error);
+        }
       }
     }
   } catch (const InputError& error) {

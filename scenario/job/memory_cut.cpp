@@ -56,12 +56,7 @@ RangeCosts range_costs(const Scenario& scenario, const Schedule& schedule, const
 
 std::vector<Bytes> rooms_of(const Scenario& scenario, int devices) {
   std::vector<Bytes> rooms = make_memory_limits(scenario, devices).value.capacities;
-  if (rooms.empty()) {
-    throw InputError(Diagnostic{"C004", "--partition",
-                                "\"memory\" cuts the layers so that they fit, and nothing says how much memory a "
-                                "device has",
-                                "add --memory 80GiB, or use --partition auto"});
-  }
+  if (rooms.empty()) refuse_unknown_room();
   rooms.resize(to_index(devices), rooms.front());
   for (Bytes& room : rooms) {
     if (room == 0) room = kEndlessRoom;
@@ -84,6 +79,13 @@ std::vector<DeviceMemory> simulated_memories(const Job& job) {
 }
 
 }  // namespace
+
+void refuse_unknown_room() {
+  throw InputError(Diagnostic{"C004", "--partition",
+                              "\"memory\" cuts the layers so that they fit, and nothing says how much memory a device "
+                              "has",
+                              "add --memory 80GiB, or use --partition auto"});
+}
 
 MemoryCut cut_for_memory(const Scenario& scenario, const Schedule& schedule, const LayersToCut& layers) {
   const std::size_t count = layers.by_stage.front()->layers.size();

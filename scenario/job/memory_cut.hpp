@@ -28,6 +28,9 @@ struct LayersToCut {
 // meanwhile, S063 for too many layers.
 [[nodiscard]] MemoryCut cut_for_memory(const Scenario& scenario, const Schedule& schedule, const LayersToCut& layers);
 
+// The first of these.
+[[noreturn]] void refuse_unknown_room();
+
 // A job and what its cut needs of each device.
 struct CutJob {
   Job job;

@@ -202,6 +202,7 @@ std::vector<Evaluation> bounded_memory_cuts(const PlanRequest& request, const st
   std::vector<Evaluation> all(choices.size());
   try {
     const CutBounds bounds(request, choices.front());
+    if (!bounds.knows_rooms()) refuse_unknown_room();
     for (std::size_t k = 0; k < all.size(); ++k) {
       const Pattern& pattern = patterns.at(pattern_key(choices[k]));
       if (!pattern.order) {

@@ -38,6 +38,8 @@ class CutBounds {
   // Whether `of` lacks nothing; sooner.
   [[nodiscard]] bool may_fit(const Pattern& pattern) const;
 
+  [[nodiscard]] bool knows_rooms() const { return !capacities_.empty(); }
+
   // Of any order, on so many devices: means, so that the device with most has no less.
   [[nodiscard]] Nanoseconds mean_time(const OrderSummary& order, int devices) const;
   [[nodiscard]] Bytes mean_states(int devices) const;

@@ -110,7 +110,6 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
 
 TEST_CASE("on small jobs the search finds what brute force finds, of the step and of the memory") {
   int with_result = 0;
-  int memory_cuts = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const PlanRequest request = random_request(seed);
     PlanSearch search(request, plan_space(request));
@@ -131,15 +130,13 @@ TEST_CASE("on small jobs the search finds what brute force finds, of the step an
     options.objective = PlanObjective::kMemory;
     CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
     ++with_result;
-    memory_cuts += best.by_memory_cut ? 1 : 0;
   }
   CHECK(with_result > 25);
-  MESSAGE("best with --partition memory: ", memory_cuts);
 }
 
 TEST_CASE("on small jobs of every kind the search finds what brute force finds") {
   const std::filesystem::path file = std::filesystem::temp_directory_path() / "debubble_search_test.json";
-  int with_result = 0, profiles = 0, experts = 0, clusters = 0, lacking = 0, memory_cuts = 0;
+  int with_result = 0, profiles = 0, experts = 0, clusters = 0, lacking = 0;
   for (std::uint64_t seed = 1; with_result < 60 && seed < 500; ++seed) {
     CAPTURE(seed);
     Dice dice(seed);
@@ -159,7 +156,6 @@ TEST_CASE("on small jobs of every kind the search finds what brute force finds")
       options.objective = PlanObjective::kMemory;
       CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
       ++with_result;
-      memory_cuts += best.by_memory_cut ? 1 : 0;
       profiles += job.request.job.profile.empty() ? 0 : 1;
       experts += job.request.experts > 0 ? 1 : 0;
       clusters += job.request.job.cluster.topology == ClusterFlags{}.topology ? 0 : 1;
@@ -170,7 +166,42 @@ TEST_CASE("on small jobs of every kind the search finds what brute force finds")
   std::filesystem::remove(file);
   CHECK_EQ(with_result, 60);
   for (const int count : {profiles, experts, clusters, lacking}) CHECK(count > 5);
-  MESSAGE("best with --partition memory: ", memory_cuts);
+}
+
+TEST_CASE("where memory is short the search finds what brute force finds, with cuts that mind it") {
+  int with_result = 0, memory_cuts = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    PlanRequest request = random_request(seed);
+    request.job.cluster.topology = "dgx-a100:1";
+    request.gpus = 8;
+    request.alike = 0;
+    request.job.memory.memory = std::to_string(dice.from(20, 90) * 64) + "MiB";
+    request.job.memory.outside = "0MiB";
+    request.allowed.erase("partition");
+    request.allowed["tp"] = {"1", "2"};
+    request.allowed["pp"] = {"2", "4"};
+    request.allowed["zero"] = {"0"};
+    request.allowed["recompute"] = {"none", "full:0-1"};
+    request.allowed["schedule"] = {"1f1b", "zb-h1", "interleaved"};
+    PlanSearch search(request, plan_space(request));
+    const Best best = brute_force(request, search.space());
+    NoProgress nobody;
+    SearchOptions options;
+    options.gap = 0;
+    const SearchResult found = search.run(options, nobody);
+    CHECK_EQ(found.space, found.simulated + found.illegal + found.excluded_by_time + found.excluded_by_memory);
+    REQUIRE_EQ(found.runs.empty(), best.fit == 0);
+    if (best.fit == 0) continue;
+    CHECK_EQ(found.runs.front().step, best.step);
+    options.objective = PlanObjective::kMemory;
+    CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
+    ++with_result;
+    memory_cuts += best.by_memory_cut ? 1 : 0;
+  }
+  MESSAGE("best with --partition memory: ", memory_cuts, " of ", with_result);
+  CHECK(memory_cuts > 5);
 }
 
 TEST_CASE("a gap ends the search earlier, and is kept") {

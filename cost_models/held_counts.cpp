@@ -86,7 +86,7 @@ bool no_more(const HeldTogether& less, const HeldTogether& more) {
   });
 }
 
-std::vector<HeldTogether> largest(std::vector<HeldTogether> moments) {
+std::vector<HeldTogether> largest_moments(std::vector<HeldTogether> moments) {
   if (moments.size() > kMostCompared) return moments;
   std::vector<HeldTogether> kept;
   for (HeldTogether& one : moments) {
@@ -112,7 +112,7 @@ std::vector<DeviceHolds> holds_of(const Schedule& schedule) {
   }
   std::vector<DeviceHolds> devices(static_cast<std::size_t>(schedule.devices));
   for (int d = 0; d < schedule.devices; ++d) {
-    at(devices, d).moments = largest(HoldsWalk(schedule, recomputed).run(at(schedule.rows, d)));
+    at(devices, d).moments = largest_moments(HoldsWalk(schedule, recomputed).run(at(schedule.rows, d)));
   }
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
     for (int stage = 0; stage < schedule.stages; ++stage) {

@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-constexpr WideUnsigned kNever = ~WideUnsigned{0};  // more than any sum of squared times
+constexpr WideUnsigned kNoSum = ~WideUnsigned{0};  // more than any sum of squared times
 
 Bytes held_bytes_of(const HeldCounts& held, const RangeCost& cost) {
   return held.activations * cost.activation + held.weight_grads * cost.weight_grad +
@@ -87,8 +87,8 @@ class CutByStage {
   // The fastest that fits; nothing where none does.
   std::optional<std::vector<int>> fastest() {
     const WideUnsigned slowest = fill(
-        [&](int stage, const RangeCost& range) { return lack_(stage, range) > 0 ? kNever : wide(range.time); }, false);
-    if (slowest == kNever) return std::nullopt;
+        [&](int stage, const RangeCost& range) { return lack_(stage, range) > 0 ? kNoSum : wide(range.time); }, false);
+    if (slowest == kNoSum) return std::nullopt;
     evenest([&](int stage, const RangeCost& range) { return wide(range.time) <= slowest && lack_(stage, range) <= 0; });
     return cut();
   }
@@ -109,7 +109,7 @@ class CutByStage {
   template <typename Allowed>
   void evenest(const Allowed& allowed) {
     fill([&](int stage,
-             const RangeCost& range) { return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNever; },
+             const RangeCost& range) { return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNoSum; },
          true);
   }
 
@@ -117,16 +117,16 @@ class CutByStage {
   template <typename Value>
   WideUnsigned fill(const Value& value, bool sum) {
     const auto stages = static_cast<int>(by_stage_.size());
-    std::vector<WideUnsigned> best(to_index(layers_ + 1), kNever);
+    std::vector<WideUnsigned> best(to_index(layers_ + 1), kNoSum);
     best[0] = 0;
     begin_.assign(to_index(stages), std::vector<int>(to_index(layers_ + 1), 0));
     for (int s = 0; s < stages; ++s) {
-      std::vector<WideUnsigned> next(to_index(layers_ + 1), kNever);
+      std::vector<WideUnsigned> next(to_index(layers_ + 1), kNoSum);
       for (int end = s + 1; end + (stages - 1 - s) <= layers_; ++end) {
         for (int begin = end; begin-- > s;) {
-          if (at(best, begin) == kNever) continue;
+          if (at(best, begin) == kNoSum) continue;
           const WideUnsigned own = value(s, (*at(by_stage_, s))(begin, end));
-          if (own == kNever) continue;
+          if (own == kNoSum) continue;
           const WideUnsigned joined = sum ? at(best, begin) + own : std::max(at(best, begin), own);
           if (joined > at(next, end)) continue;
           at(next, end) = joined;
@@ -257,7 +257,7 @@ class SharedDevices {
   const MemoryCutJob& job_;
 };
 
-std::vector<int> cut_of(const MemoryCutJob& job) {
+std::vector<int> cut_for_rooms(const MemoryCutJob& job) {
   const bool one_each = std::all_of(job.devices.begin(), job.devices.end(),
                                     [](const DeviceHolds& device) { return device.stages.size() < 2; });
   if (!one_each || job.devices.size() != job.by_stage.size()) return SharedDevices(job).run();
@@ -285,7 +285,7 @@ std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& lay
 
 MemoryCut memory_partition(const MemoryCutJob& job) {
   MemoryCut made;
-  made.layers = score_of(job, job.start).lacking > 0 ? cut_of(job) : job.start;
+  made.layers = score_of(job, job.start).lacking > 0 ? cut_for_rooms(job) : job.start;
   made.needs = needs_of(job, made.layers);
   made.lacking = score_of(job, made.layers).lacking;
   return made;

@@ -217,7 +217,7 @@ MemoryCut memory_cut_of(const Scenario& scenario, const Schedule& schedule, cons
   return cut_for_memory(scenario, schedule, layers);
 }
 
-std::string cut_text(const StageCostsMade& made, PartitionChoice::How how) {
+std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how) {
   using How = PartitionChoice::How;
   const std::string text = partition_text(made.partition);
   if (how == How::kAutomatic) return text + " (auto)";
@@ -251,7 +251,7 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition, cut_text(made, how),
+  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, how),
          scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),

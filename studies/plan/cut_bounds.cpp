@@ -16,11 +16,11 @@ namespace {
 
 constexpr Bytes kNoLimit = Bytes{1} << 60;
 
-Nanoseconds median_of(const std::optional<TimeStatistics>& times) { return times ? times->median : 0; }
+Nanoseconds median_or_none(const std::optional<TimeStatistics>& times) { return times ? times->median : 0; }
 
 // The cheaper of a whole and a split backward.
 Nanoseconds least_backward(const ProfileLayer& layer) {
-  const Nanoseconds halves = median_of(layer.input_grad) + median_of(layer.weight_grad);
+  const Nanoseconds halves = median_or_none(layer.input_grad) + median_or_none(layer.weight_grad);
   if (!layer.backward) return halves;
   const bool split = layer.input_grad && layer.weight_grad;
   return split ? std::min(halves, layer.backward->median) : layer.backward->median;

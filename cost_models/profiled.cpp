@@ -257,4 +257,20 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
   return costs;
 }
 
+std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begin, const TrainingState& state,
+                                        double weight_share) {
+  std::vector<StageCost> costs;
+  Gaps gaps;
+  StageSum sum(0);
+  for (std::size_t k = begin; k < profile.layers.size(); ++k) {
+    sum.add(profile.layers[k], weight_share, gaps);
+    costs.push_back(StageSum(sum).finish(state));
+    StageCost& stage = costs.back();
+    stage.recompute = stage.forward;
+    stage.checkpoint = begin == 0 ? stage.output : profile.layers[begin - 1].output;
+    if (profile.layers[begin].checkpoint) stage.checkpoint = *profile.layers[begin].checkpoint;
+  }
+  return costs;
+}
+
 }  // namespace debubble

@@ -14,6 +14,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -157,16 +158,20 @@ class BoundsOfStage {
       one.missing = missing_;
       return one;
     }
-    const auto same = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
-      return pattern.plain && known.first->placement == pattern.shape.placement;
-    });
-    if (same != known_.end()) {
-      bare_.costs = same->second;
-    } else {
-      bare_.costs = costs_of(pattern);
-      if (pattern.plain) known_.emplace_back(&pattern.shape, bare_.costs);
+    try {
+      const auto same = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+        return pattern.plain && known.first->placement == pattern.shape.placement;
+      });
+      if (same != known_.end()) {
+        bare_.costs = same->second;
+      } else {
+        bare_.costs = costs_of(pattern);
+        if (pattern.plain) known_.emplace_back(&pattern.shape, bare_.costs);
+      }
+      bound_by(*pattern.order, bare_, choice, one);
+    } catch (const InputError& error) {  // of this number of stages alone: others may be cut evenly
+      refuse(one, error);
     }
-    bound_by(*pattern.order, bare_, choice, one);
     return one;
   }
 
@@ -260,6 +265,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
 
 std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                 const std::map<PatternKey, Pattern>& patterns) {
+  if (is_memory_cut(choices.front())) return bounded_memory_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
   KnownCuts cuts;
   for (std::size_t begin = 0; begin < all.size();) {

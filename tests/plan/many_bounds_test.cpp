@@ -15,6 +15,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "tests/plan/random_plan.hpp"
 
@@ -32,7 +33,8 @@ struct Tally {
   std::int64_t simulated = 0;  // without a deadlock
   std::int64_t refused = 0;
   std::int64_t too_large = 0;
-  std::map<std::string, std::vector<double>> tightness;         // by schedule: bound / step
+  std::int64_t memory_cuts = 0;                          // of those simulated: with --partition memory, and fitting
+  std::map<std::string, std::vector<double>> tightness;  // by schedule: bound / step
   std::map<std::string, std::vector<double>> memory_tightness;  // bound / peak
   std::vector<std::string> broken;
 
@@ -41,6 +43,7 @@ struct Tally {
     simulated += other.simulated;
     refused += other.refused;
     too_large += other.too_large;
+    memory_cuts += other.memory_cuts;
     for (const auto& [name, list] : other.tightness) {
       tightness[name].insert(tightness[name].end(), list.begin(), list.end());
     }
@@ -60,7 +63,8 @@ class ChoiceJudge {
   void run() {
     Evaluation bounded_one = bound();
     Evaluation refined = bounded_one;
-    if (refined.kind == Evaluation::Kind::kBounded) refine_planned(request_, choice_, refined);
+    const bool memory_cut = is_memory_cut(choice_);  // whose bounds hold for cuts that fit, of any order
+    if (refined.kind == Evaluation::Kind::kBounded && !memory_cut) refine_planned(request_, choice_, refined);
     Evaluation truth;
     simulate_choice(request_, choice_, truth);
     judge_short_cuts(truth);
@@ -74,6 +78,8 @@ class ChoiceJudge {
     }
     tally_.too_large += refined.kind == Evaluation::Kind::kTooLarge ? 1 : 0;
     const bool simulated = truth.kind == Evaluation::Kind::kFits || truth.kind == Evaluation::Kind::kOutOfMemory;
+    if (memory_cut && truth.kind == Evaluation::Kind::kFits) ++tally_.memory_cuts;
+    if (memory_cut && truth.kind != Evaluation::Kind::kFits) return;
     if (simulated && base_.legal) compare(bounded_one, refined, truth.run);
   }
 
@@ -153,6 +159,9 @@ Tally judge_job(std::uint64_t seed, const std::string& folder) {
       const std::vector<int> zeros = space.zeros_of(choice);
       choice.zero = zeros[pick(zeros.size())];
       judge_choice(request, space, choice, variant, tally);
+      if (k % 3 > 0 || choice.pipeline == 1) continue;
+      choice.partition = "memory";
+      judge_choice(request, space, choice, variant, tally);
     }
   } catch (const InputError&) {
     // No such job.
@@ -199,7 +208,7 @@ double median(std::vector<double> values) {
 
 void print_tightness(const Tally& tally) {
   std::cout << tally.choices << " choices, " << tally.simulated << " simulated, " << tally.refused << " refused, "
-            << tally.too_large << " too large by their bound\n"
+            << tally.too_large << " too large by their bound, " << tally.memory_cuts << " with --partition memory fit\n"
             << "median of bound / simulated: step, memory, count\n";
   std::map<std::string, std::vector<double>> families;
   std::map<std::string, std::vector<double>> family_memory;
@@ -224,6 +233,7 @@ void check_jobs(std::int64_t simulated) {
   for (const std::string& one : tally.broken) MESSAGE(one);
   CHECK(tally.broken.empty());
   CHECK(tally.too_large > 0);
+  CHECK(tally.memory_cuts > 50);
   print_tightness(tally);
 }
 

@@ -1,5 +1,5 @@
-// Speed of plans: a base, its bounds, what its step adds, one candidate against its bare simulation, the whole command,
-// and two threads against one.
+// Speed of plans: a base, its bounds, what its step adds, the walk of its order, one candidate against its bare
+// simulation, the whole command, and two threads against one.
 //
 // Names matter: bench/main.cpp computes the promises from them.
 #include <benchmark/benchmark.h>
@@ -15,6 +15,7 @@
 #include "bench/child.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/job.hpp"
+#include "studies/plan/bounds.hpp"
 #include "studies/plan/evaluations.hpp"
 #include "studies/plan/plan.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -74,6 +75,14 @@ void plan_step(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(make_step_costs(request, choice, pattern.shape));
 }
 
+void plan_walk(benchmark::State& state) {
+  const PlanChoice choice = planned_choice();
+  const PlanRequest request = planned_job("llama3-70b", 64, 1024).request;
+  NoProgress progress;
+  const Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, progress);
+  for (auto _ : state) benchmark::DoNotOptimize(walk_bound(job.schedule, job.costs, job.p2p));
+}
+
 // With reading its flags, modelling its layers, building its order and planning its collectives.
 void plan_candidate(benchmark::State& state) {
   const PlanRequest request = planned_job("llama3-70b", 64, 1024).request;
@@ -116,6 +125,7 @@ void command_plan(benchmark::State& state) {
 BENCHMARK(plan_base)->Unit(benchmark::kMicrosecond);
 BENCHMARK(plan_bounds)->Unit(benchmark::kMicrosecond);
 BENCHMARK(plan_step)->Unit(benchmark::kMicrosecond);
+BENCHMARK(plan_walk)->Unit(benchmark::kMicrosecond);
 BENCHMARK(plan_candidate)->Unit(benchmark::kMillisecond);
 BENCHMARK(plan_bare)->Unit(benchmark::kMillisecond);
 BENCHMARK(plan_threads)->Arg(1)->Arg(2)->UseManualTime()->Unit(benchmark::kMillisecond);

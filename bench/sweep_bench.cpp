@@ -7,8 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +15,7 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/job.hpp"
 #include "studies/simulate/simulate.hpp"
-#include "studies/sweep/crew.hpp"
+#include "studies/sweep/pipeline.hpp"
 
 namespace debubble::bench {
 
@@ -71,25 +69,17 @@ void modelled_setup(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(prepare(check_scenario(flags), "1f1b", progress));
 }
 
-// A board that counts how long workers wait for blocks.
-class WatchedBoard final : public BlockSource {
- public:
-  explicit WatchedBoard(BlockBoard& board) : board_(board) {}
-  std::optional<BlockRange> take() override {
-    const auto begin = std::chrono::steady_clock::now();
-    std::optional<BlockRange> block = board_.take();
-    if (block) waited_ += (std::chrono::steady_clock::now() - begin).count();
-    return block;
-  }
-  void put(const BlockRange& block, SweepBlock result) override { board_.put(block, std::move(result)); }
-  void fail(std::exception_ptr error) override { board_.fail(std::move(error)); }
-  void stop() override { board_.stop(); }
-  [[nodiscard]] double waited_seconds() const { return static_cast<double>(waited_) * 1e-9; }
+using WaitClock = std::chrono::steady_clock;
 
- private:
-  BlockBoard& board_;
-  std::atomic<std::int64_t> waited_ = 0;  // ns
-};
+// A worker that counts how long its thread waits between blocks.
+BlockWorker watched(const BlockWorker& work, std::atomic<std::int64_t>& waited) {
+  return [work, &waited, idle_since = WaitClock::now()](const BlockRange& block) mutable {
+    waited += (WaitClock::now() - idle_since).count();
+    SweepBlock done = work(block);
+    idle_since = WaitClock::now();
+    return done;
+  };
+}
 
 // What 4,000 rows cost so many threads: CPU time, and the time that they wait for work. Unlike wall-clock time it is
 // the same beside other programs.
@@ -98,16 +88,15 @@ void sweep_threads(benchmark::State& state) {
       swept_flags({{"--devices", "8"}, {"--microbatches", "32"}, {"--comm", "0.0001:0.4:+0.0001"}});
   const SweepSpace space(flags);
   const SweepForm form;
+  const MakeBlockWorker make_worker = sweep_workers(space, form);
   const auto threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
     const double before = cpu_seconds(RUSAGE_SELF);
-    BlockBoard board(0, space.rows(), 64, 16);
-    WatchedBoard watched(board);
-    {
-      const SweepCrew crew(watched, space, form, threads);
-      while (!board.finished()) benchmark::DoNotOptimize(board.next(std::chrono::milliseconds(100)));
-    }
-    state.SetIterationTime(cpu_seconds(RUSAGE_SELF) - before + watched.waited_seconds());
+    std::atomic<std::int64_t> waited = 0;  // ns
+    pipe_blocks(
+        {0, space.rows(), 64}, threads, [&] { return watched(make_worker(), waited); }, [] { return true; },
+        [](const SweepBlock& block) { benchmark::DoNotOptimize(&block); });
+    state.SetIterationTime(cpu_seconds(RUSAGE_SELF) - before + static_cast<double>(waited) * 1e-9);
   }
   state.counters["ops"] = static_cast<double>(space.rows());
 }

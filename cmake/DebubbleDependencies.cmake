@@ -5,7 +5,7 @@
 include(FetchContent)
 
 set(debubble_APT_LINE
-  "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev zlib1g-dev")
+  "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev doctest-dev libbenchmark-dev zlib1g-dev")
 set(debubble_MIRROR "https://deb.debian.org/debian/pool/main" CACHE STRING
   "The folder pool/main of a Debian mirror, from which pinned libraries are downloaded")
 set(debubble_MISSING "")
@@ -83,6 +83,16 @@ if(debubble_TOOLS OR debubble_TESTS)
   debubble_dependency(fmt 9 fmt::fmt
     f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
     84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583)
+  # As a subproject it makes a shared library unless told otherwise, which our command would have to carry along. In the
+  # cache, since its CMakeLists.txt is of the time when option() overrode variables.
+  set(BUILD_SHARED_LIBS OFF)
+  set(TBB_TEST OFF CACHE INTERNAL "")
+  set(TBB_STRICT OFF CACHE INTERNAL "")
+  set(TBBMALLOC_BUILD OFF CACHE INTERNAL "")
+  debubble_dependency(TBB 2021 TBB::tbb
+    o/onetbb/onetbb_2021.8.0.orig.tar.xz
+    7e9111b8bb59c8800bf6d0b06afe7b0891937443d2dae1ee1101c8e2ede6a7ef)
+  unset(BUILD_SHARED_LIBS)
   # Never downloaded: every system packages these two. CMake's modules for them create the target only when all of the
   # package was found (FindMPI does not: see DebubbleMpi.cmake), and so do the configuration files of those above.
   find_package(ZLIB QUIET)

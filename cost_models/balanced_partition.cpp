@@ -63,7 +63,10 @@ class Balancer {
   [[nodiscard]] Nanoseconds least_bound() const {
     Nanoseconds low = 0;
     for (int layer = 0; layer < layers_; ++layer) low = std::max(low, load(layer, layer + 1));
-    Nanoseconds high = sums_.back();
+    // Stages that take layers until they hold more than the mean are no more than there may be.
+    const Nanoseconds mean = sums_.back() / stages_;
+    Nanoseconds high = std::min(sums_.back(), mean + 1 + low);
+    low = std::max(low, mean);
     while (low < high) {
       const Nanoseconds middle = low + (high - low) / 2;
       if (fits(middle)) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,10 +49,7 @@ class StageSum {
     add_time(cost_.forward_collective, layer.forward_collective);
     add_time(cost_.backward_collective, layer.backward_collective);
     cost_.activation_tensors += layer.activation_tensors;
-    for (const SharedBuffer& buffer : layer.buffers) {
-      Bytes& size = buffers_[buffer.name];
-      size = std::max(size, buffer.bytes);
-    }
+    for (const SharedBuffer& buffer : layer.buffers) add_buffer(buffer);
   }
 
   [[nodiscard]] StageCost finish(const TrainingState& state) {
@@ -80,6 +76,17 @@ class StageSum {
     const Bytes before =
         is_modelled(layer) ? cost_.workspace - std::min(cost_.workspace, layer.activation) : cost_.workspace;
     cost_.workspace = std::max(before, layer.workspace);
+  }
+
+  // There are few, and layers of a kind name the same ones.
+  void add_buffer(const SharedBuffer& buffer) {
+    const auto same =
+        std::find_if(buffers_.begin(), buffers_.end(), [&](const auto& known) { return *known.first == buffer.name; });
+    if (same == buffers_.end()) {
+      buffers_.emplace_back(&buffer.name, buffer.bytes);
+    } else {
+      same->second = std::max(same->second, buffer.bytes);
+    }
   }
 
   void add_states(const ProfileLayer& layer, Gaps& gaps) {
@@ -124,7 +131,7 @@ class StageSum {
   StageCost cost_;
   Bytes of_gradients_ = 0;  // weights of the layers that do not say how large their gradients are
   Bytes of_optimizer_ = 0;
-  std::map<std::string, Bytes> buffers_;
+  std::vector<std::pair<const std::string*, Bytes>> buffers_;  // by name
 };
 
 // Shortest decimal that reads back as the same number: "2", "0.5".
@@ -247,6 +254,22 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
     if (checkpoint) stage.checkpoint = *checkpoint;
   }
   explain_profile(profile, state, {weight_share, share_source}, gaps, assumptions);
+  return costs;
+}
+
+std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begin, const TrainingState& state,
+                                        double weight_share) {
+  std::vector<StageCost> costs;
+  Gaps gaps;
+  StageSum sum(0);
+  for (std::size_t k = begin; k < profile.layers.size(); ++k) {
+    sum.add(profile.layers[k], weight_share, gaps);
+    costs.push_back(StageSum(sum).finish(state));
+    StageCost& stage = costs.back();
+    stage.recompute = stage.forward;
+    stage.checkpoint = begin == 0 ? stage.output : profile.layers[begin - 1].output;
+    if (profile.layers[begin].checkpoint) stage.checkpoint = *profile.layers[begin].checkpoint;
+  }
   return costs;
 }
 

@@ -1,6 +1,7 @@
 // Profiled costs: a measured or published Profile, cut into stages.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "sim/core/assumption.hpp"
@@ -24,5 +25,10 @@ struct TrainingState {
 [[nodiscard]] StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition,
                                         const TrainingState& state, double weight_share,
                                         std::vector<Assumption>& assumptions, Source share_source = Source::kDefault);
+
+// What stages would cost that begin with layer `begin` and end after 1, 2, ... layers, as profiled_costs has them. The
+// layers are checked there.
+[[nodiscard]] std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begin,
+                                                      const TrainingState& state, double weight_share);
 
 }  // namespace debubble

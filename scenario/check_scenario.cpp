@@ -145,7 +145,7 @@ FlagRows cost_rows(ScenarioFlags& flags) {
       {.name = "--partition",
        .group = kGroup,
        .type = "LIST",
-       .help = "layers per stage: a,b,c, auto, even, a layout",
+       .help = "per stage: a,b,c, auto, even, memory, a layout",
        .target = &flags.partition,
        .form = FlagForm::kCommas,
        .repeated = false,

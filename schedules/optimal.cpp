@@ -1,6 +1,7 @@
 #include "schedules/optimal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "schedules/common/memory_limit.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/optimal/budget_param.hpp"
+#include "schedules/optimal/copies/copied_order.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/optimal/program/solved_order.hpp"
 #include "schedules/zero_bubble/planning.hpp"
@@ -22,7 +24,8 @@ namespace {
 struct OrderVariant {
   OrderProblem problem;
   Placement placement;
-  std::vector<OrderStart> starts;
+  std::vector<OrderStart> starts;  // within the limits
+  std::vector<OrderStart> loose;   // of a search with copies: within the limits or not
   OrderBound bound;
   Nanoseconds start_cost = 0;
 };
@@ -34,7 +37,9 @@ struct OptimalRequest {
   MemoryLimit limit;
   OrderGoal goal = OrderGoal::kStep;
   bool solver = false;  // a MILP solver searches
-  bool copies = false;  // and activations may go to the host
+  bool copies = false;  // activations may go to the host
+
+  [[nodiscard]] bool own_copies() const { return copies && !solver; }
 };
 
 std::vector<Placement> placements_of(const ScheduleRequest& request, int chunks) {
@@ -68,11 +73,10 @@ std::optional<Schedule> built_row(const ScheduleEntry& entry, const ScheduleRequ
 }
 
 // One microbatch at a time, and every row of the catalog that has the same pipeline and keeps the limits, in the
-// catalog's order; nothing where the limits do not hold one microbatch.
+// catalog's order.
 std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Placement& placement,
                                           const PlanningCosts& costs, const std::string& memory_limit) {
   std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
-  if (!within_limits(problem, starts.front().orders)) return {};
   for (const ScheduleEntry& entry : schedule_catalog()) {
     if (entry.name == kOptimalName || entry.family == ScheduleFamily::kAsynchronous) continue;
     ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}, nullptr};
@@ -88,15 +92,27 @@ std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Pla
   return starts;
 }
 
-std::optional<OrderVariant> order_variant(const OptimalRequest& asked, const Placement& placement, int microbatches,
-                                          bool split) {
-  OrderVariant variant{order_problem(asked.costs, placement, microbatches, asked.limit.activations, split, asked.goal),
-                       placement,
-                       {},
-                       {},
-                       0};
+// The rows with other memory than there is: copies may make them fit.
+std::vector<OrderStart> loose_starts(const OrderVariant& variant, const OptimalRequest& asked) {
+  constexpr const char* kAmple = "2p";
+  OrderProblem free = variant.problem;
+  free.limits.assign(free.limits.size(), std::numeric_limits<Bytes>::max() / 4);
+  std::vector<OrderStart> starts = starts_of_catalog(free, variant.placement, asked.costs, asked.limit.text);
+  for (OrderStart& start : starts_of_catalog(free, variant.placement, asked.costs, kAmple)) {
+    const auto same = [&](const OrderStart& other) { return other.orders == start.orders; };
+    if (std::none_of(starts.begin(), starts.end(), same)) starts.push_back(std::move(start));
+  }
+  return starts;
+}
+
+// Without starts where the limits do not hold one microbatch.
+OrderVariant order_variant(const OptimalRequest& asked, const Placement& placement, int microbatches, bool split) {
+  OrderVariant variant;
+  variant.problem = order_problem(asked.costs, placement, microbatches, asked.limit.activations, split, asked.goal);
+  variant.placement = placement;
+  if (asked.own_copies()) variant.loose = loose_starts(variant, asked);
+  if (!within_limits(variant.problem, one_at_a_time(variant.problem))) return variant;
   variant.starts = starts_of_catalog(variant.problem, placement, asked.costs, asked.limit.text);
-  if (variant.starts.empty()) return std::nullopt;
   variant.bound = order_bound(variant.problem);
   OrderTimes times(variant.problem);
   bool first = true;
@@ -171,6 +187,39 @@ OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalR
   return found;
 }
 
+// What is found with copies, if it is better than `found` without. The search without them has had all of its budget,
+// so that copies never make the order worse; this one has as much again. Its bound holds for orders with copies and
+// without.
+void search_copies(const std::vector<OrderVariant>& variants, const OptimalBudget& limit, OrderBudget& budget,
+                   OptimalFound& found) {
+  bool first = true;
+  OrderBound bound;
+  for (std::size_t k = 0; k < variants.size(); ++k) {
+    const OrderVariant& variant = variants[k];
+    OrderBudget part = limit.part(budget, variants.size() - k);
+    std::optional<CopiedOrder> known;
+    if (found.variant != nullptr) known = CopiedOrder{found.plan.orders, found.copies, found.plan.cost};
+    if (known && found.copies.empty()) known->copies.resize(known->orders.size());
+    const bool same =
+        known && found.variant->placement == variant.placement && found.variant->problem.split == variant.problem.split;
+    CopiedPlan plan = search_copied_orders(variant.problem, variant.loose, known, same, part);
+    budget.charge(part.used());
+    if (first || plan.bound.cost < bound.cost) bound = plan.bound;
+    first = false;
+    if (!plan.order) continue;
+    if (found.variant == nullptr) {
+      found.plan.start = plan.start;
+      found.plan.start_cost = plan.start_cost;
+    }
+    found.variant = &variant;
+    found.plan.cost = plan.order->cost;
+    found.plan.orders = std::move(plan.order->orders);
+    found.copies = std::move(plan.order->copies);
+  }
+  found.bound = std::move(bound);
+  found.bound.cost = std::min(found.bound.cost, found.plan.cost);
+}
+
 void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
   std::vector<std::int32_t> next(problem.queues.size(), 0);
   for (std::size_t d = 0; d < orders.size(); ++d) {
@@ -194,9 +243,9 @@ void plan_copies(const OrderProblem& problem, const OrderCopies& copies, Schedul
   }
 }
 
-OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget& budget, bool timed) {
+OrderProof proof_of(const OptimalFound& found, const OptimalRequest& asked, const OrderBudget& budget, bool timed) {
   OrderProof proof;
-  proof.span = goal == OrderGoal::kSpan;
+  proof.span = asked.goal == OrderGoal::kSpan;
   proof.time = found.plan.cost;
   proof.bound = found.bound.cost;
   proof.proven = found.bound.cost >= found.plan.cost;
@@ -206,6 +255,8 @@ OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget
   proof.nodes = found.solver.empty() ? budget.used() : found.solver_nodes;
   proof.solver = found.solver;
   proof.timed = timed && !proof.proven;
+  proof.copies = asked.own_copies();
+  for (const auto& lane : found.copies) proof.leaving += static_cast<std::int64_t>(lane.size() / 2);
   return proof;
 }
 
@@ -221,9 +272,6 @@ PlanningCosts optimal_costs_of(const ScheduleRequest& request, int stages, int c
 void read_solver(const ScheduleRequest& request, OptimalRequest& asked) {
   asked.solver = choice_param(request, "solver", "search|cbc") == "cbc";
   asked.copies = choice_param(request, "offload", "no|yes") == "yes";
-  if (!asked.copies || asked.solver) return;
-  fail("S006", "--param offload", "our own search plans no copies to the host; the MILP of solver=cbc does",
-       "add --param solver=cbc, or use --transform offload:memory_limit=... on an order");
 }
 
 Schedule build_optimal(const ScheduleRequest& request) { return search_optimal(request).schedule; }
@@ -242,20 +290,31 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   const std::vector<bool> splits = splits_of(request, asked.costs);
   const std::vector<Placement> placements = placements_of(request, chunks);
   std::vector<OrderVariant> variants;
+  std::vector<OrderVariant> fitting;  // without copies
   for (const Placement& placement : placements) {
     for (const bool split : splits) {
-      if (auto variant = order_variant(asked, placement, request.microbatches, split)) {
-        variants.push_back(std::move(*variant));
-      }
+      OrderVariant variant = order_variant(asked, placement, request.microbatches, split);
+      if (!variant.starts.empty()) fitting.push_back(variant);
+      if (asked.own_copies()) variants.push_back(std::move(variant));
     }
   }
-  if (variants.empty()) {
+  OrderBudget budget = (asked.own_copies() ? limit.half_of_time() : limit).start();
+  OptimalFound found;
+  if (!fitting.empty()) {
+    OptimalRequest first = asked;
+    first.copies = asked.solver && asked.copies;
+    found = search_variants(fitting, first, asked.own_copies() ? limit.half_of_time() : limit, budget);
+  }
+  if (asked.own_copies()) {
+    OrderBudget more = limit.half_of_time().start();
+    search_copies(variants, limit.half_of_time(), more, found);
+    budget.charge(more.used());
+  }
+  if (found.variant == nullptr) {
     const OrderProblem smallest = order_problem(asked.costs, placements.back(), request.microbatches,
                                                 asked.limit.activations, splits.back(), asked.goal);
     refuse_memory_limit(kOptimalName, asked.limit, asked.costs, least_limits(smallest));
   }
-  OrderBudget budget = limit.start();
-  const OptimalFound found = search_variants(variants, asked, limit, budget);
   schedule.placement = found.variant->placement;
   write_orders(found.variant->problem, found.plan.orders, schedule);
   plan_copies(found.variant->problem, found.copies, schedule);
@@ -268,7 +327,7 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
     schedule.params.emplace_back("placement", loop ? "loop" : "zigzag");
   }
   if (!found.variant->problem.split) schedule.params.emplace_back("backward", "whole");
-  const OrderProof proof = proof_of(found, asked.goal, budget, limit.time.has_value());
+  const OrderProof proof = proof_of(found, asked, budget, limit.time.has_value());
   schedule.notes.push_back(proof_text(proof));
   return {std::move(schedule), proof};
 }
@@ -278,7 +337,9 @@ const ScheduleEntry& optimal_entry() {
       .name = kOptimalName,
       .summary = "the best order that a search finds for the given times, hops and memory limit, with its proof",
       .citation = "ours: branch and bound over active schedules (Giffler and Thompson, Operations Research 8, 1960)",
-      .constraints = "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device",
+      .constraints =
+          "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device (with offload=yes one stage's "
+          "part of it may do)",
       .needs = "splits the backward",
       .splits_backward = true,
       .default_chunks = 1,
@@ -291,14 +352,15 @@ const ScheduleEntry& optimal_entry() {
                  {"backward", "auto|split|whole", "auto", "split it in two, or run it whole; auto tries what may win"},
                  {"placement", "auto|loop|zigzag", "auto", "of several stages per device; auto tries both"},
                  {"solver", "search|cbc", "search",
-                  "our search, or a MILP after OptPipe's that CBC solves: for small problems, and for copies"},
-                 {"offload", "no|yes", "no", "of solver=cbc: activations may go to the host and come back"}},
+                  "our search, or a MILP after OptPipe's that CBC solves: for small problems"},
+                 {"offload", "no|yes", "no", "activations may go to the host after their forward and come back"}},
       .build = build_optimal,
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kDerived,
       .certainty_note =
           "the optimum of tiny pipelines equals brute force over all orders; its bounds never exceed the simulated "
-          "time of random orders; it is never slower than the rows it starts from",
+          "time of random orders; it is never slower than the rows it starts from; with copies to the host, tiny "
+          "pipelines equal all orders with all plans of copies",
       .peak = {.text = "at most memory_limit", .value = nullptr},
       .advice =
           "For unequal stages, slow links or devices with unequal memory, and to know whether another order could be "

@@ -9,6 +9,9 @@
 // could be at most. A budget counts nodes of the search, so the same input gives the same order on every machine; one
 // in seconds does not.
 //
+// With offload=yes activations may leave for the host and come back (optimal/copies/copied_order.hpp); the search
+// without copies comes first, with all of its budget, so copies never make the step longer.
+//
 // An order is one for the times that it was made for, and for transfers that overlap with compute, each alone on its
 // link.
 #pragma once

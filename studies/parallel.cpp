@@ -1,41 +1,166 @@
 #include "studies/parallel.hpp"
 
+#include <pthread.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <tbb/version.h>
+
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <exception>
+#include <latch>
 #include <mutex>
+#include <new>
+#include <semaphore>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "sim/core/error.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#define DEBUBBLE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DEBUBBLE_THREAD_SANITIZER 1
+#endif
+#endif
+#ifdef DEBUBBLE_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+// Its own tasks, which its headers make and run, and its tables of threads, which it deletes at the end; not what our
+// code does in tasks.
+extern "C" const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
+extern "C" const char* __tsan_default_suppressions() {
+  return "race_top:/oneapi/tbb/\n"
+         "race_top:^operator delete[]\n"
+         "race:tbb::detail::d1::fold_tree\n"
+         "race:tbb::detail::d1::node::node\n"
+         "race:tbb::detail::d1::wait_context\n";
+}
+#endif
+
 namespace debubble {
 
+#ifdef DEBUBBLE_THREAD_SANITIZER
+namespace {
+std::array<char, 3> order_marks;  // their addresses count
+}
+void happens_before(TaskOrder order) { __tsan_release(&order_marks.at(static_cast<std::size_t>(order))); }
+void happens_after(TaskOrder order) { __tsan_acquire(&order_marks.at(static_cast<std::size_t>(order))); }
+#else
+void happens_before(TaskOrder /*order*/) {}
+void happens_after(TaskOrder /*order*/) {}
+#endif
+
+namespace {
+
+// oneTBB ends the process where it cannot start a thread (2021.8: "consider more graceful recovery", says its source).
+// So whether so many can be started, and some more for what oneTBB takes itself, is tried before. Each takes a little
+// memory, since the C library sets aside addresses for a thread's first.
+void try_threads(int threads) {
+  constexpr int kMore = 4;
+  std::latch tried(1);
+  std::binary_semaphore begun(0);
+  std::vector<std::jthread> all;
+  try {
+    for (int k = 1; k < threads + kMore; ++k) {
+      all.emplace_back([&tried, &begun] {
+        void* const memory = ::operator new(1, std::nothrow);
+        begun.release();
+        tried.wait();
+        ::operator delete(memory);
+      });
+      begun.acquire();  // one after the other, as oneTBB starts them
+    }
+  } catch (const std::system_error&) {
+    tried.count_down();
+    fail_to_start(threads);
+  }
+  tried.count_down();
+}
+
+// Tries once for the largest number.
+void be_ready(int threads) {
+  static std::mutex mutex;
+  static int most = 1;
+  const std::lock_guard lock(mutex);
+  if (threads <= most) return;
+  try_threads(threads);
+  most = threads;
+}
+
+// A piece runs on the calling thread or on one of oneTBB's, so all have stacks of the usual size.
+std::size_t usual_stack() {
+  pthread_attr_t usual;
+  std::size_t size = 0;
+  if (pthread_attr_init(&usual) == 0) {
+    (void)pthread_attr_getstacksize(&usual, &size);
+    pthread_attr_destroy(&usual);
+  }
+  constexpr std::size_t kLeast = std::size_t{4} << 20;  // oneTBB's own
+  return std::max(size, kLeast);
+}
+
+}  // namespace
+
 int threads_for(std::size_t pieces, int asked) {
-  const auto cores = static_cast<std::size_t>(std::max(1U, std::thread::hardware_concurrency()));
-  const std::size_t wanted = asked > 0 ? static_cast<std::size_t>(asked) : cores;
-  return static_cast<int>(std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(pieces, 1)));
+  const int wanted = asked > 0 ? asked : tbb::info::default_concurrency();
+  return static_cast<int>(
+      std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, std::max<std::size_t>(pieces, 1)));
+}
+
+std::string parallel_library() { return std::string("oneTBB ") + TBB_runtime_version(); }
+
+void fail_to_start(int threads) {
+  throw UnavailableError(
+      {"E016", "--threads", std::to_string(threads) + " threads cannot be started here",
+       "ask for fewer with --threads, or raise the limit: ulimit -u, ulimit -v, or the container's"});
+}
+
+void in_arena(int threads, const std::function<void()>& work) {
+  // Without this oneTBB starts no more threads than there are cores. An arena starts those that it needs.
+  constexpr std::size_t kMostThreads = 1024;  // what --threads takes
+  static const tbb::global_control most(tbb::global_control::max_allowed_parallelism, kMostThreads);
+  static const tbb::global_control stack(tbb::global_control::thread_stack_size, usual_stack());
+  be_ready(threads);
+  tbb::task_arena(threads).execute(work);
 }
 
 void for_each_index(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr thrown;
   std::size_t thrown_by = count;
-  const auto take_all = [&] {
-    for (std::size_t k = next++; k < count; k = next++) {
-      try {
-        work(k);
-      } catch (...) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (k >= thrown_by) continue;
-        thrown_by = k;
-        thrown = std::current_exception();
-      }
+  // Exceptions do not cross oneTBB: it would cancel the pieces that have not begun.
+  const auto do_one = [&](std::size_t k) {
+    try {
+      work(k);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (k >= thrown_by) return;
+      thrown_by = k;
+      thrown = std::current_exception();
     }
   };
-  {
-    std::vector<std::jthread> helpers;
-    for (int k = 1; k < threads; ++k) helpers.emplace_back(take_all);
-    take_all();
+  if (threads <= 1 || count <= 1) {
+    for (std::size_t k = 0; k < count; ++k) do_one(k);
+  } else {
+    happens_before(TaskOrder::kBegin);
+    in_arena(threads, [&] {
+      // One piece is a task: what pieces cost differs much.
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, count),
+          [&](const tbb::blocked_range<std::size_t>& pieces) {
+            happens_after(TaskOrder::kBegin);
+            for (std::size_t k = pieces.begin(); k < pieces.end(); ++k) do_one(k);
+            happens_before(TaskOrder::kEnd);
+          },
+          tbb::simple_partitioner());
+    });
+    happens_after(TaskOrder::kEnd);
   }
   if (thrown) std::rethrow_exception(thrown);
 }

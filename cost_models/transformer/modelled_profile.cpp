@@ -73,7 +73,8 @@ ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, O
     if (one.op.phase == LayerOp::Phase::kForward) layer.forward_flops += one.op.flops;
   }
   layer.model_flops = model_flops(request.setup, place) * static_cast<double>(request.setup.microbatch_size);
-  layer.kernels = summaries(cost.ops);
+  // A study keeps what it found for thousands of runs, none of which is asked for its kernels.
+  if (request.layers == nullptr) layer.kernels = summaries(cost.ops);
   set_memory(layer_memory(request.setup, place), layer);
   return layer;
 }
@@ -95,7 +96,9 @@ Profile modelled_profile(const ModelRequest& request) {
   OpClock clock(request);
   // Blocks of one kind cost the same.
   std::map<std::pair<LayerPlace::Kind, bool>, ProfileLayer> known;
-  for (const LayerPlace& place : layer_places(request.setup.shape)) {
+  const std::vector<LayerPlace> places = layer_places(request.setup.shape);
+  profile.layers.reserve(places.size());
+  for (const LayerPlace& place : places) {
     const auto key = std::pair{place.kind, place.moe};
     if (!known.contains(key)) known.emplace(key, model_layer(request, place, clock));
     profile.layers.push_back(known.at(key));

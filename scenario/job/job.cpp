@@ -7,6 +7,7 @@
 #include "scenario/job/links.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/make_variation.hpp"
+#include "scenario/job/memory_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_facts.hpp"
 #include "scenario/job/stage_costs.hpp"
@@ -33,11 +34,16 @@ Job prepare_schedule(const Scenario& scenario, const std::string& name, Progress
   return job;
 }
 
-Job prepare(const Scenario& scenario, const std::string& name, Progress& progress) {
-  Job job = prepare_schedule(scenario, name, progress);
+namespace {
+
+CutJob prepare_cut(const Scenario& scenario, const std::string& name, Progress& progress) {
+  CutJob made;
+  Job& job = made.job;
+  job = prepare_schedule(scenario, name, progress);
   StageCostsMade costs = make_stage_costs(scenario, job.schedule);
   append(job.assumptions, std::move(costs.assumptions));
   job.partition = std::move(costs.partition);
+  made.cut = std::move(costs.cut);
   if (scenario.profile) {
     job.samples_per_microbatch = scenario.profile->microbatch_size;
     job.tokens_per_sample = scenario.profile->sequence_length;
@@ -62,7 +68,15 @@ Job prepare(const Scenario& scenario, const std::string& name, Progress& progres
   job.memory = taken(make_memory_limits(scenario, job.schedule.devices), job.assumptions);
   job.extra_work = extra_work(scenario.transforms, job.assumptions);
   for (Assumption& assumption : job.assumptions) assumption.amount = printable(assumption.amount);
-  return job;
+  return made;
+}
+
+}  // namespace
+
+Job prepare(const Scenario& scenario, const std::string& name, Progress& progress) {
+  const auto made = [&](const Scenario& one) { return prepare_cut(one, name, progress); };
+  if (scenario.partition.how == PartitionChoice::How::kMemory) return fit_job(scenario, made);
+  return made(scenario).job;
 }
 
 }  // namespace debubble

@@ -49,6 +49,12 @@ int even_chunks(const Scenario& scenario, const std::string& name, int devices) 
 // schedule is there.
 Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, const ScheduleRequest& request) {
   check_request(entry, request);
+  if (scenario.partition.how == PartitionChoice::How::kMemory) {
+    throw InputError(Diagnostic{
+        "C087", "--partition",
+        "\"memory\" follows from what the order holds, and the order of " + entry.name + " from what its stages cost",
+        "use --partition auto, or layers per stage"});
+  }
   Schedule shape;
   shape.devices = request.devices;
   shape.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;

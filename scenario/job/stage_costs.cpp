@@ -15,6 +15,7 @@
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/copy_costs.hpp"
+#include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/transforms.hpp"
 #include "scenario/request/stage_list.hpp"
@@ -123,6 +124,7 @@ class ProfileView {
 std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages) {
   switch (choice.how) {
     case PartitionChoice::How::kAutomatic:
+    case PartitionChoice::How::kMemory:  // starts from it
       return balanced_partition(profile, stages);
     case PartitionChoice::How::kEven:
       return even_partition(profile, stages);
@@ -157,14 +159,20 @@ class SomeStagesRecompute {
     return staged_partition(by_stage);
   }
 
+  [[nodiscard]] const std::vector<bool>& named() const { return named_; }
+
+  // As it is on the stages that recompute.
+  [[nodiscard]] Profile everywhere(Profile profile) const {
+    for (std::size_t k = 0; k < profile.layers.size(); ++k) set(k, profile);
+    return profile;
+  }
+
   void mix(const std::vector<int>& partition, Profile& profile) const {
     std::size_t begin = 0;
     for (std::size_t s = 0; s < partition.size(); ++s) {
       const std::size_t end = begin + to_index(partition[s]);
       for (std::size_t k = begin; k < end; ++k) {
-        if (!named_[s] || !differs(k)) continue;
-        profile.layers[k] = recomputed_.layers[k];
-        if (held_by_share_) profile.layers[k].weight_grad_held.reset();
+        if (named_[s]) set(k, profile);
       }
       begin = end;
     }
@@ -178,11 +186,45 @@ class SomeStagesRecompute {
     return layer_time(again) != layer_time(plain) || again.activation != plain.activation;
   }
 
+  void set(std::size_t layer, Profile& profile) const {
+    if (!differs(layer)) return;
+    profile.layers[layer] = recomputed_.layers[layer];
+    if (held_by_share_) profile.layers[layer].weight_grad_held.reset();
+  }
+
   const Profile& recomputed_;
   const Profile& without_;
   bool held_by_share_;  // --w-share says what W needs
   std::vector<bool> named_;
 };
+
+// --partition memory. `mixed`: null where all stages recompute alike.
+MemoryCut memory_cut_of(const Scenario& scenario, const Schedule& schedule, const Profile& profile,
+                        const SomeStagesRecompute* mixed) {
+  LayersToCut layers;
+  layers.state = training_state(profile);
+  layers.by_stage.assign(to_index(schedule.stages), &profile);
+  Profile again;
+  if (mixed == nullptr) {
+    layers.balanced = balanced_partition(profile, schedule.stages);
+    return cut_for_memory(scenario, schedule, layers);
+  }
+  layers.balanced = mixed->balanced(profile);
+  again = mixed->everywhere(profile);
+  for (std::size_t s = 0; s < layers.by_stage.size(); ++s) {
+    if (mixed->named()[s]) layers.by_stage[s] = &again;
+  }
+  return cut_for_memory(scenario, schedule, layers);
+}
+
+std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how) {
+  using How = PartitionChoice::How;
+  const std::string text = partition_text(made.partition);
+  if (how == How::kAutomatic) return text + " (auto)";
+  if (how == How::kEven) return text + " (even)";
+  if (how != How::kMemory) return text;
+  return text + (made.cut.lacking == 0 ? " (memory)" : " (memory: no cut fits, this one lacks least)");
+}
 
 StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule) {
   using How = PartitionChoice::How;
@@ -197,20 +239,20 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   }
   if (scenario.transformer.recomputed != nullptr) {
     const SomeStagesRecompute stages(scenario, schedule.stages);
-    made.partition = scenario.partition.automatic() ? stages.balanced(*view)
-                                                    : cut_layers(scenario.partition, *view, schedule.stages);
+    if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, &stages);
+    made.partition = how == How::kMemory      ? made.cut.layers
+                     : how == How::kAutomatic ? stages.balanced(*view)
+                                              : cut_layers(scenario.partition, *view, schedule.stages);
     stages.mix(made.partition, view.own());
   } else {
-    made.partition = cut_layers(scenario.partition, *view, schedule.stages);
+    if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, nullptr);
+    made.partition = how == How::kMemory ? made.cut.layers : cut_layers(scenario.partition, *view, schedule.stages);
   }
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition,
-         partition_text(made.partition) + (how == How::kAutomatic ? " (auto)"
-                                           : how == How::kEven    ? " (even)"
-                                                                  : ""),
-         how == How::kAutomatic ? Source::kModelled : Source::kGiven);
+  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, how),
+         scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/units.hpp"
+
 namespace debubble {
 
 struct PartitionChoice {
   enum class How {
     kAutomatic,  // as evenly as they can be
     kEven,       // as many blocks on each stage
+    kMemory,     // the fastest that fits the devices' memory
     kLayout,     // Megatron-LM's letters
     kCounts,     // layers per stage, as typed
     kLayers      // those of a job that was cut before
@@ -18,8 +21,12 @@ struct PartitionChoice {
   How how = How::kAutomatic;
   std::string text = "auto";  // as --partition takes it
   std::vector<int> layers;    // kLayers: per stage
+  // kMemory, by device: what a simulation showed that the order alone does not tell. Empty: nothing yet.
+  std::vector<Bytes> set_aside{};
 
   [[nodiscard]] bool automatic() const { return how == How::kAutomatic; }
+  // Whether it follows from the job, not from what was typed.
+  [[nodiscard]] bool follows_from_job() const { return automatic() || how == How::kMemory; }
 };
 
 [[nodiscard]] PartitionChoice parse_partition_choice(const std::string& text);

@@ -27,6 +27,12 @@ constexpr std::array<BudgetUnit, 6> kBudgetUnits{{{"", 1, false},
 
 OrderBudget OptimalBudget::start() const { return time ? OrderBudget(*time) : OrderBudget(nodes); }
 
+OptimalBudget OptimalBudget::half_of_time() const {
+  OptimalBudget half = *this;
+  if (half.time) *half.time /= 2;
+  return half;
+}
+
 OrderBudget OptimalBudget::part(const OrderBudget& left, std::size_t searches) const {
   const auto parts = static_cast<std::int64_t>(searches);
   return time ? OrderBudget(left.time_left() / parts) : OrderBudget(left.left() / parts);

@@ -18,6 +18,8 @@ struct OptimalBudget {
   std::optional<std::chrono::nanoseconds> time{};  // instead of nodes
 
   [[nodiscard]] OrderBudget start() const;
+  // Half of a time; nodes are the same.
+  [[nodiscard]] OptimalBudget half_of_time() const;
   // An equal part of what is left, for one of so many searches.
   [[nodiscard]] OrderBudget part(const OrderBudget& left, std::size_t searches) const;
 };

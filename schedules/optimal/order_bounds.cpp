@@ -74,6 +74,41 @@ class DeviceBounds {
     }
   }
 
+  // Bytes x time where activations may leave: from its begin to the end of its gradient each one is either at home or
+  // away, and while it is made, copied out, copied back and used it is at home. A device's lane carries no more than
+  // its time allows. In floating point, rounded down by more than its error.
+  void add_copied_memory(int device) {
+    const auto limit = static_cast<double>(at(problem_.limits, device));
+    if (limit <= 0) return;
+    Nanoseconds head = std::numeric_limits<Nanoseconds>::max();
+    double home = 0;   // bytes x time if nothing leaves
+    double least = 0;  // if everything does
+    double rate = 0;   // what leaves, by the time of its copies
+    for (const std::int32_t q : at(problem_.of_device, device)) {
+      const OrderQueue& queue = at(problem_.queues, q);
+      head = std::min(head, at(path_.begins, q));
+      if (queue.kind == OpKind::kWeightGrad) {
+        home += static_cast<double>(-queue.at_end) * static_cast<double>(queue.duration);
+        least += static_cast<double>(-queue.at_end) * static_cast<double>(queue.duration);
+      }
+      if (queue.kind != OpKind::kForward) continue;
+      const Nanoseconds trip = round_trip(q);
+      const Nanoseconds stay = queue.duration + 2 * queue.copy + at(problem_.queues, queue.follower).duration;
+      const auto bytes = static_cast<double>(queue.at_begin);
+      home += bytes * static_cast<double>(trip);
+      least += bytes * static_cast<double>(std::min(trip, stay));
+      if (trip <= stay) continue;
+      const double freed = bytes * static_cast<double>(trip - stay);
+      rate = std::max(rate, queue.copy == 0 ? std::numeric_limits<double>::infinity()
+                                            : freed / (2 * static_cast<double>(queue.copy)));
+    }
+    const double most = std::max(home / (limit + rate), least / limit) * problem_.microbatches;
+    constexpr double kFarTooLong = 4e18;
+    const auto time = static_cast<Nanoseconds>(std::min(most * (1 - 1e-9), kFarTooLong));
+    offer(head + time - at(problem_.offsets, device),
+          "device " + std::to_string(device) + " has too little memory, and its lane to the host too little time");
+  }
+
  private:
   void offer(Nanoseconds cost, const std::string& because) {
     if (cost > best_.cost) best_ = {cost, because};
@@ -255,6 +290,13 @@ OrderBound order_bound(const OrderProblem& problem) {
   OrderBound best{std::numeric_limits<Nanoseconds>::min(), ""};
   DeviceBounds bounds(problem, best);
   for (int d = 0; d < problem.devices; ++d) bounds.add(d);
+  return best;
+}
+
+OrderBound copied_memory_bound(const OrderProblem& problem) {
+  OrderBound best{std::numeric_limits<Nanoseconds>::min(), ""};
+  DeviceBounds bounds(problem, best);
+  for (int d = 0; d < problem.devices; ++d) bounds.add_copied_memory(d);
   return best;
 }
 

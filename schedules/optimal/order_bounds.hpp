@@ -22,4 +22,8 @@ struct OrderBound {
 //   turns      with room for n microbatches, the last of m waits for (m - 1) / n round trips before it
 [[nodiscard]] OrderBound order_bound(const OrderProblem& problem);
 
+// Where activations may leave for the host, only this holds of what memory says: bytes x time of all activations over
+// the limit, each of them at home for its round trip or away for as much of it as its copies and its lane allow.
+[[nodiscard]] OrderBound copied_memory_bound(const OrderProblem& problem);
+
 }  // namespace debubble

@@ -37,12 +37,19 @@ std::string in_percent(double share) {
 
 std::string proof_text(const OrderProof& proof) {
   std::string text = std::string("planned ") + (proof.span ? "span " : "step ") + planned_time(proof.time);
+  const std::string nothing = std::string("no order of these stages") +
+                              (proof.copies ? ", with copies to the host or without," : "") +
+                              " within this memory takes less";
+  if (proof.copies) {
+    text += " with " + (proof.leaving == 0 ? "nothing" : counted(proof.leaving, "activation")) + " copied to the host";
+    if (proof.leaving > 0) text += " and back";
+  }
   if (proof.proven) {
-    text += "; no order of these stages within this memory takes less";
+    text += "; " + nothing;
     if (!proof.because.empty()) text += ": " + proof.because;
   } else {
-    text += ", and another order is at most " + in_percent(proof.gap()) +
-            " shorter: no order of these stages within this memory takes less than " + planned_time(proof.bound);
+    text += ", and another order is at most " + in_percent(proof.gap()) + " shorter: " + nothing + " than " +
+            planned_time(proof.bound);
     if (!proof.because.empty()) text += ", as " + proof.because;
   }
   text += "; the best row to start from is " + proof.start + " with " + planned_time(proof.start_time) + "; " +

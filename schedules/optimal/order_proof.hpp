@@ -19,7 +19,9 @@ struct OrderProof {
   Nanoseconds start_time = 0;
   std::int64_t nodes = 0;  // that the search visited
   std::string solver;      // the MILP solver that searched instead: "CBC 2.10.8: 120 columns, 80 rows"
-  bool timed = false;      // a clock ended the search: another machine may find another order
+  bool copies = false;     // activations may go to the host, of which `leaving` do
+  std::int64_t leaving = 0;
+  bool timed = false;  // a clock ended the search: another machine may find another order
 
   // How much shorter another order could be at most, as a share of `time`.
   [[nodiscard]] double gap() const {

@@ -29,6 +29,37 @@ Bytes segment_for(Bytes block) {
   return block < kMiddleBlock ? kMiddleSegment : round_up(block, kSegmentRounding);
 }
 
+void CachingAllocator::FreeOfSize::add(const Free& free) {
+  if (next == rising.size()) {
+    rising.clear();
+    next = 0;
+  }
+  if (rising.empty() || rising.back().address < free.address) {
+    rising.push_back(free);
+    return;
+  }
+  heap.push_back(free);
+  std::push_heap(heap.begin(), heap.end());
+}
+
+CachingAllocator::Free CachingAllocator::FreeOfSize::take_lowest() {
+  const bool rises = next < rising.size();
+  if (rises && (heap.empty() || rising[next].address < heap.front().address)) return rising[next++];
+  std::pop_heap(heap.begin(), heap.end());
+  const Free lowest = heap.back();
+  heap.pop_back();
+  return lowest;
+}
+
+template <typename Gone>
+void CachingAllocator::FreeOfSize::drop(const Gone& gone) {
+  rising.erase(rising.begin(), rising.begin() + static_cast<std::ptrdiff_t>(next));
+  next = 0;
+  std::erase_if(rising, gone);
+  std::erase_if(heap, gone);
+  std::make_heap(heap.begin(), heap.end());
+}
+
 std::optional<CachingAllocator::Block> CachingAllocator::allocate(Bytes bytes) {
   const Bytes size = rounded_block(bytes);
   const bool small = size <= kSmallBlock;
@@ -143,22 +174,27 @@ void CachingAllocator::join(Block block, Block next) {
   unused_.push_back(next);
 }
 
+CachingAllocator::FreePool::iterator CachingAllocator::first_of(FreePool& pool, Bytes size) {
+  return std::lower_bound(pool.begin(), pool.end(), size,
+                          [](const Pooled& one, Bytes wanted) { return one.size < wanted; });
+}
+
 // The smallest that holds it, the lowest of these. Sizes of which no block is left stay, for most come back, until they
 // are many.
 std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, bool small) {
   constexpr std::size_t kManySizes = 32;
   FreePool& free_blocks = pool(small);
-  for (auto it = free_blocks.lower_bound(size); it != free_blocks.end();) {
-    FreeOfSize& like = it->second;
+  for (auto it = first_of(free_blocks, size); it != free_blocks.end();) {
+    FreeOfSize& like = *it->blocks;
     while (like.blocks > 0) {
-      std::pop_heap(like.heap.begin(), like.heap.end());
-      const Free lowest = like.heap.back();
-      like.heap.pop_back();
-      if (!is_free(lowest, it->first)) continue;
-      at(lowest.block).free = false;
+      const Free lowest = like.take_lowest();
+      if (!is_free(lowest, like)) continue;
+      at(lowest.block).free = nullptr;
       --like.blocks;
       return lowest.block;
     }
+    like.rising.clear();
+    like.next = 0;
     like.heap.clear();
     it = free_blocks.size() > kManySizes ? free_blocks.erase(it) : std::next(it);
   }
@@ -167,35 +203,42 @@ std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, b
 
 void CachingAllocator::remember(Block block) {
   Part& part = at(block);
-  part.free = true;
-  FreeOfSize& like = pool(part.small)[part.size];
-  ++like.blocks;
-  if (like.heap.size() > 2 * like.blocks + 64) {  // mostly blocks that have joined others
-    std::erase_if(like.heap, [&](const Free& free) { return !is_free(free, part.size) || free.block == block; });
-    std::make_heap(like.heap.begin(), like.heap.end());
+  FreePool& free_blocks = pool(part.small);
+  auto place = first_of(free_blocks, part.size);
+  if (place == free_blocks.end() || place->size != part.size) {
+    place = free_blocks.insert(place, {part.size, std::make_unique<FreeOfSize>()});
   }
-  like.heap.push_back({part.address, block});
-  std::push_heap(like.heap.begin(), like.heap.end());
+  FreeOfSize& like = *place->blocks;
+  // Mostly blocks that have joined others, or gaps that these have left.
+  if (like.listed() > 2 * like.blocks + 64 || like.next > like.blocks + 64) {
+    like.drop([&](const Free& free) { return !is_free(free, like); });
+  }
+  part.free = &like;
+  ++like.blocks;
+  like.add({part.address, block});
 }
 
 void CachingAllocator::forget(Block block) {
   Part& part = at(block);
-  part.free = false;
-  --pool(part.small)[part.size].blocks;
+  --part.free->blocks;
+  part.free = nullptr;
 }
 
 void CachingAllocator::release_free_segments() {
   for (FreePool* free_blocks : {&small_, &large_}) {
-    for (auto& [size, like] : *free_blocks) {
-      for (const Free& free : like.heap) {
+    for (const Pooled& one : *free_blocks) {
+      FreeOfSize& like = *one.blocks;
+      const auto release = [&](const Free& free) {
         Part& part = at(free.block);
-        if (!is_free(free, size) || part.before >= 0 || part.after >= 0) continue;
+        if (!is_free(free, like) || part.before >= 0 || part.after >= 0) return;
         reserved_ -= part.size;
         --segments_;
         --like.blocks;
-        part.free = false;
+        part.free = nullptr;
         unused_.push_back(free.block);
-      }
+      };
+      std::for_each(like.rising.begin() + static_cast<std::ptrdiff_t>(like.next), like.rising.end(), release);
+      std::for_each(like.heap.begin(), like.heap.end(), release);
     }
   }
 }

@@ -15,7 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -44,6 +44,30 @@ class CachingAllocator {
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
  private:
+  struct Free {
+    Bytes address = 0;
+    Block block = -1;
+    friend bool operator<(const Free& a, const Free& b) { return a.address > b.address; }  // the lowest first
+  };
+  // Free blocks of one size. Most blocks of a run have few sizes, and are taken and freed by the hundred, mostly in the
+  // order of their addresses. A block that joins another stays here until it comes up: `is_free` tells.
+  struct FreeOfSize {
+    std::vector<Free> rising;  // by address
+    std::size_t next = 0;      // of these; those before it are gone
+    std::vector<Free> heap;    // the others
+    std::size_t blocks = 0;    // those that are free indeed
+
+    void add(const Free& free);
+    [[nodiscard]] Free take_lowest();
+    [[nodiscard]] std::size_t listed() const { return rising.size() - next + heap.size(); }
+    template <typename Gone>
+    void drop(const Gone& gone);
+  };
+  struct Pooled {
+    Bytes size = 0;
+    std::unique_ptr<FreeOfSize> blocks;  // parts point to it
+  };
+  using FreePool = std::vector<Pooled>;  // by size, each once
   // Blocks of a segment form a list in address order.
   struct Part {
     Bytes size = 0;
@@ -52,25 +76,15 @@ class CachingAllocator {
     Block after = -1;
     bool small = false;
     bool used = false;
-    bool free = false;  // in its pool
+    FreeOfSize* free = nullptr;  // where it is listed; null: nowhere
   };
-  // Free blocks of one size, as a heap by address. Most blocks of a run have few sizes, and are taken and freed by the
-  // hundred. A block that joins another stays in the heap until it comes up: `is_free` tells.
-  struct Free {
-    Bytes address = 0;
-    Block block = -1;
-    friend bool operator<(const Free& a, const Free& b) { return a.address > b.address; }  // the lowest first
-  };
-  struct FreeOfSize {
-    std::vector<Free> heap;
-    std::size_t blocks = 0;  // those that are free indeed
-  };
-  using FreePool = std::map<Bytes, FreeOfSize>;
 
   [[nodiscard]] FreePool& pool(bool small) { return small ? small_ : large_; }
-  [[nodiscard]] bool is_free(const Free& free, Bytes size) const {
+  // The first of that size or larger.
+  [[nodiscard]] static FreePool::iterator first_of(FreePool& pool, Bytes size);
+  [[nodiscard]] bool is_free(const Free& free, const FreeOfSize& like) const {
     const Part& part = parts_[to_index(free.block)];
-    return part.free && part.size == size && part.address == free.address;
+    return part.free == &like && part.address == free.address;
   }
   [[nodiscard]] std::optional<Block> take_free(Bytes size, bool small);
   [[nodiscard]] Part& at(Block block) { return parts_[to_index(block)]; }

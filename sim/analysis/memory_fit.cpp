@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -112,11 +113,12 @@ bool replay_memory(const MemoryWalk& walk, const Timeline& timeline, int device,
   return fits;
 }
 
+// How much is missing where it does not fit takes another replay, without an end: only `in_full`.
 template <typename MakeMemory>
 void measure_device(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
-                    DeviceMemory& result) {
+                    bool in_full, DeviceMemory& result) {
   result.fits = replay_memory(walk, timeline, device, memory(result.capacity), result);
-  if (result.fits) return;
+  if (result.fits || !in_full) return;
   DeviceMemory without_end;
   if (!replay_memory(walk, timeline, device, memory(0), without_end))
     throw std::logic_error("memory without end is full");
@@ -141,22 +143,42 @@ class DeviceMemories {
     return result;
   }
 
-  // What the allocator takes for it, and whether that fits.
-  void reserve(int device, DeviceMemory& result) const {
+  // Whether what the allocator takes for it fits, and how much that is: where it does not, only `in_full`.
+  void reserve(int device, bool in_full, DeviceMemory& result) const {
     if (kind_ == AllocatorKind::kExact) {
       measure_device(
-          walk_, timeline_, device, [](Bytes capacity) { return Level(capacity); }, result);
+          walk_, timeline_, device, [](Bytes capacity) { return Level(capacity); }, in_full, result);
     } else {
       const bool expandable = kind_ == AllocatorKind::kExpandable;
       measure_device(
-          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity, expandable); }, result);
+          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity, expandable); }, in_full,
+          result);
     }
   }
 
   [[nodiscard]] DeviceMemory measured(int device) const {
     DeviceMemory result = allocated(device);
-    reserve(device, result);
+    reserve(device, true, result);
     return result;
+  }
+
+  [[nodiscard]] std::vector<DeviceMemory> all_allocated() const {
+    std::vector<DeviceMemory> devices;
+    for (int device = 0; device < timeline_.devices; ++device) devices.push_back(allocated(device));
+    return devices;
+  }
+
+  // Those with the least room first; up to the first that does not fit, which it returns.
+  std::optional<int> reserve_fullest_first(bool in_full, std::vector<DeviceMemory>& devices) const {
+    std::vector<int> order(devices.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto room = [&](int device) { return at(devices, device).capacity - at(devices, device).allocated; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return room(a) < room(b); });
+    for (const int device : order) {
+      reserve(device, in_full, at(devices, device));
+      if (!at(devices, device).fits) return device;
+    }
+    return std::nullopt;
   }
 
  private:
@@ -180,21 +202,21 @@ std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedu
 MemoryFit quick_memory_fit(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                            const std::vector<Bytes>& capacities, AllocatorKind kind) {
   const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
-  std::vector<DeviceMemory> devices;
-  std::vector<int> fullest_first;
-  for (int device = 0; device < timeline.devices; ++device) {
-    devices.push_back(memories.allocated(device));
-    fullest_first.push_back(device);
-  }
-  const auto room = [&](int device) { return at(devices, device).capacity - at(devices, device).allocated; };
-  std::stable_sort(fullest_first.begin(), fullest_first.end(), [&](int a, int b) { return room(a) < room(b); });
-  for (const int device : fullest_first) {
-    memories.reserve(device, at(devices, device));
-    if (at(devices, device).fits) continue;
-    MemoryFit fit = memory_fit({at(devices, device)});
-    fit.device = device;
-    return fit;
-  }
+  std::vector<DeviceMemory> devices = memories.all_allocated();
+  const std::optional<int> full = memories.reserve_fullest_first(true, devices);
+  if (!full) return memory_fit(devices);
+  MemoryFit fit = memory_fit({at(devices, *full)});
+  fit.device = *full;
+  return fit;
+}
+
+std::optional<MemoryFit> memory_fit_if_any(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
+                                           const std::vector<Bytes>& capacities, AllocatorKind kind) {
+  const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
+  std::vector<DeviceMemory> devices = memories.all_allocated();
+  const auto too_full = [](const DeviceMemory& one) { return one.capacity > 0 && one.allocated > one.capacity; };
+  if (std::any_of(devices.begin(), devices.end(), too_full)) return std::nullopt;  // an allocator takes no less
+  if (memories.reserve_fullest_first(false, devices)) return std::nullopt;
   return memory_fit(devices);
 }
 

@@ -44,4 +44,9 @@ struct DeviceMemory {
 [[nodiscard]] MemoryFit quick_memory_fit(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                                          const std::vector<Bytes>& capacities, AllocatorKind kind);
 
+// The same where everything fits, nothing where it does not: no more is then found out than that.
+[[nodiscard]] std::optional<MemoryFit> memory_fit_if_any(const Timeline& timeline, const Schedule& schedule,
+                                                         const StageCosts& costs, const std::vector<Bytes>& capacities,
+                                                         AllocatorKind kind);
+
 }  // namespace debubble

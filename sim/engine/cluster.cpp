@@ -12,6 +12,7 @@ std::vector<Timeline> simulate_cluster(const Program& program, const Schedule& s
                                        const Topology& topology, const ClusterOptions& options) {
   ClusterRun run(program, schedule, costs, topology, options);
   run.run();
+  if (run.stopped()) return {};
   const StepWork* step = options.step == nullptr || options.step->empty() ? nullptr : options.step;
   std::vector<Timeline> timelines;
   for (int replica = 0; replica < run.replicas(); ++replica) {

@@ -34,9 +34,12 @@ struct ClusterOptions {
   const StepWork* step = nullptr;        // null: the schedule's ops only
   const Variation* variation = nullptr;  // null: every op takes what its stage costs
   int pipeline_replicas = 1;             // how many data-parallel replicas of the pipeline are simulated together
+  // One for all devices, or one each, 0 without end: the run stops where what ended ops have left on a device takes
+  // more. Not for schedules whose devices run two ops at once. Empty: no memory is looked at.
+  std::vector<Bytes> capacities{};
 };
 
-// One per simulated replica of the pipeline.
+// One per simulated replica of the pipeline; none where it stopped.
 [[nodiscard]] std::vector<Timeline> simulate_cluster(const Program& program, const Schedule& schedule,
                                                      const StageCosts& costs, const Topology& topology,
                                                      const ClusterOptions& options);

@@ -9,13 +9,14 @@ namespace debubble {
 
 ClusterNodes::ClusterNodes(const Program& program, const Schedule& schedule, const StageCosts& costs,
                            const Tables& tables, const Variation* variation, int replicas, ClusterClock& clock,
-                           ClusterLanes& lanes, ClusterLinks& links)
+                           ClusterLanes& lanes, ClusterLinks& links, ClusterMemory& memory)
     : program_(program),
       tables_(tables),
       replicas_(replicas),
       clock_(clock),
       lanes_(lanes),
       links_(links),
+      memory_(memory),
       activities_(make_activities(program, schedule, links.copy_engines())) {
   const std::size_t nodes = static_cast<std::size_t>(replicas) * program.nodes.size();
   begins_.assign(nodes, 0);
@@ -185,6 +186,7 @@ bool ClusterNodes::end(int replica, std::int32_t node) {
   if (ends_[k] != clock_.now || unmet_[k] != 0) return false;
   unmet_[k] = -1;
   const Program::Node& of = program_.nodes[to_index(node)];
+  if (!of.is_transfer()) memory_.end(replica, of.cell());
   if (!of.is_transfer() && tables_.cells[of.cell()].device < program_.devices) {
     DeviceTotals& totals = lanes_.totals(replica, tables_.cells[of.cell()].device);
     if (totals.first_begin < 0) totals.first_begin = begins_[k];

@@ -16,6 +16,7 @@
 #include "sim/engine/cluster_clock.hpp"
 #include "sim/engine/cluster_lanes.hpp"
 #include "sim/engine/cluster_links.hpp"
+#include "sim/engine/cluster_memory.hpp"
 #include "sim/engine/tables.hpp"
 
 namespace debubble {
@@ -29,7 +30,8 @@ class ClusterNodes {
 
   // `variation` may be null. The other parts must outlive it.
   ClusterNodes(const Program& program, const Schedule& schedule, const StageCosts& costs, const Tables& tables,
-               const Variation* variation, int replicas, ClusterClock& clock, ClusterLanes& lanes, ClusterLinks& links);
+               const Variation* variation, int replicas, ClusterClock& clock, ClusterLanes& lanes, ClusterLinks& links,
+               ClusterMemory& memory);
 
   [[nodiscard]] Nanoseconds begin_of(int replica, std::int32_t node) const { return begins_[id(replica, node)]; }
   [[nodiscard]] Nanoseconds end_of(int replica, std::int32_t node) const { return ends_[id(replica, node)]; }
@@ -88,6 +90,7 @@ class ClusterNodes {
   ClusterClock& clock_;
   ClusterLanes& lanes_;
   ClusterLinks& links_;
+  ClusterMemory& memory_;
   Activities activities_;
 
   std::vector<std::int32_t> unmet_;     // by replica, then node; -1: it has ended

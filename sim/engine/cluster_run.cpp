@@ -18,7 +18,8 @@ ClusterRun::ClusterRun(const Program& program, const Schedule& schedule, const S
       tables_(make_tables(program, costs, topology)),
       lanes_(program, replicas_),
       links_(program, tables_, topology, replicas_, clock_),
-      nodes_(program, schedule, costs, tables_, options.variation, replicas_, clock_, lanes_, links_),
+      memory_(program, tables_, options.capacities, replicas_),
+      nodes_(program, schedule, costs, tables_, options.variation, replicas_, clock_, lanes_, links_, memory_),
       tasks_(program, schedule, options.step == nullptr ? kNoStep : *options.step, options.variation, replicas_, clock_,
              lanes_, links_, nodes_) {
   // A copy that is a flow must enter the network when it begins, not when it becomes known that it will.
@@ -37,6 +38,8 @@ void ClusterRun::run() {
   links_.settle();
   EventQueue& queue = clock_.queue;
   while (!queue.empty()) {
+    stopped_ = queue.top().at > clock_.now && memory_.is_full();
+    if (stopped_) return;
     clock_.now = queue.top().at;
     while (!queue.empty() && queue.top().at == clock_.now) {
       while (!queue.empty() && queue.top().at == clock_.now) handle(queue.pop());

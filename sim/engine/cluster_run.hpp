@@ -4,7 +4,7 @@
 //     ClusterRun ── takes the next event, hands it to the part it concerns, and starts tasks after each instant
 //       ClusterTasks ── step tasks            each part knows those below it, none knows one above:
 //         ClusterNodes ── cells, transfers    what a node's end means for tasks, ClusterRun passes on
-//           ClusterLinks, ClusterLanes ── what nodes and tasks share
+//           ClusterLinks, ClusterLanes ── what nodes and tasks share; ClusterMemory ── what nodes leave
 //             ClusterClock ── time and events
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "sim/engine/cluster_clock.hpp"
 #include "sim/engine/cluster_lanes.hpp"
 #include "sim/engine/cluster_links.hpp"
+#include "sim/engine/cluster_memory.hpp"
 #include "sim/engine/cluster_nodes.hpp"
 #include "sim/engine/cluster_tasks.hpp"
 #include "sim/engine/tables.hpp"
@@ -26,6 +27,8 @@ class ClusterRun {
              const ClusterOptions& options);
   void run();
 
+  // By ClusterOptions::capacities; then only the beginning is known.
+  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] int replicas() const { return replicas_; }
   [[nodiscard]] const Tables& tables() const { return tables_; }
   [[nodiscard]] const ClusterLanes& lanes() const { return lanes_; }
@@ -41,11 +44,13 @@ class ClusterRun {
 
   int devices_;
   int replicas_;
+  bool stopped_ = false;
   Tables tables_;
   // Each part holds references to those before it.
   ClusterClock clock_;
   ClusterLanes lanes_;
   ClusterLinks links_;
+  ClusterMemory memory_;
   ClusterNodes nodes_;
   ClusterTasks tasks_;
 };

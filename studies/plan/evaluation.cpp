@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "cost_models/partition.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -13,6 +14,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -72,6 +74,26 @@ Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
   return least;
 }
 
+// Raises the bound by that of the walk.
+bool is_too_slow(const Job& job, const Interest& interest, Evaluation& one) {
+  if (interest.below == std::numeric_limits<Nanoseconds>::max()) return false;
+  const Nanoseconds walked = walk_bound(job.schedule, job.costs, job.p2p);
+  if (walked < interest.below) return false;
+  one.bound = std::max(one.bound, walked);
+  return true;
+}
+
+void judge_memory_of(const Job& job, const Timeline& timeline, const MemoryLimits& limits, bool how_much,
+                     Evaluation& one) {
+  const std::optional<MemoryFit> fit =
+      how_much ? quick_memory_fit(timeline, job.schedule, job.costs, limits.capacities, limits.allocator)
+               : memory_fit_if_any(timeline, job.schedule, job.costs, limits.capacities, limits.allocator);
+  if (fit) one.run.spare = fit->spare;
+  if (fit && fit->spare >= 0) return;
+  one.kind = Evaluation::Kind::kOutOfMemory;
+  if (fit) one.missing = -fit->spare;
+}
+
 // Rows without a flush may run a forward beside a backward; others do one after the other.
 int engines_of(const PlanRequest& request) {
   const auto named = request.allowed.find("schedule");
@@ -82,6 +104,96 @@ int engines_of(const PlanRequest& request) {
   });
   return streams ? 2 : 1;
 }
+
+// The automatic cuts of a base's layers, by their number of stages: those of any ZeRO stage, as long as the layers take
+// the same times.
+class KnownCuts {
+ public:
+  // Of the scenario of another ZeRO stage.
+  void use(const Scenario& scenario) {
+    std::vector<Nanoseconds> times = times_of(*scenario.profile);
+    if (scenario.transformer.recomputed != nullptr) {
+      const std::vector<Nanoseconds> again = times_of(*scenario.transformer.recomputed);
+      times.insert(times.end(), again.begin(), again.end());
+    }
+    if (times == times_) return;
+    times_ = std::move(times);
+    cuts_.clear();
+  }
+
+  [[nodiscard]] const PartitionChoice* find(int stages) const {
+    const auto found = cuts_.find(stages);
+    return found == cuts_.end() ? nullptr : &found->second;
+  }
+  void keep(int stages, std::vector<int> cut) { cuts_.emplace(stages, as_cut(std::move(cut))); }
+
+ private:
+  static std::vector<Nanoseconds> times_of(const Profile& profile) {
+    std::vector<Nanoseconds> times;
+    for (const ProfileLayer& layer : profile.layers) times.push_back(layer_time(layer));
+    return times;
+  }
+
+  std::vector<Nanoseconds> times_;
+  std::map<int, PartitionChoice> cuts_;
+};
+
+// Bounds of the variants of one base and one ZeRO stage.
+class BoundsOfStage {
+ public:
+  BoundsOfStage(const PlanRequest& request, const PlanChoice& choice, KnownCuts& cuts)
+      : scenario_(check_scenario(flags_of(choice, request.job))),
+        typed_(scenario_.partition),
+        missing_(missing_for_states(scenario_, choice.pipeline)),
+        cuts_(cuts) {
+    bare_.capacities = make_memory_limits(scenario_, choice.pipeline).value.capacities;
+    cuts_.use(scenario_);
+  }
+
+  Evaluation of(const PlanChoice& choice, const Pattern& pattern) {
+    if (!pattern.order) return pattern.refusal;
+    Evaluation one;
+    if (missing_ > 0) {
+      one.kind = Evaluation::Kind::kTooLarge;
+      one.missing = missing_;
+      return one;
+    }
+    try {
+      const auto same = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+        return pattern.plain && known.first->placement == pattern.shape.placement;
+      });
+      if (same != known_.end()) {
+        bare_.costs = same->second;
+      } else {
+        bare_.costs = costs_of(pattern);
+        if (pattern.plain) known_.emplace_back(&pattern.shape, bare_.costs);
+      }
+      bound_by(*pattern.order, bare_, choice, one);
+    } catch (const InputError& error) {  // of this number of stages alone: others may be cut evenly
+      refuse(one, error);
+    }
+    return one;
+  }
+
+ private:
+  StageCosts costs_of(const Pattern& pattern) {
+    // Where the output layer is taken out of the profile, others are cut.
+    const bool usual = typed_.automatic() && pattern.shape.vocabulary_barriers == 0;
+    const PartitionChoice* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
+    scenario_.partition = cut != nullptr ? *cut : typed_;
+    StageCostsMade made = make_stage_costs(scenario_, pattern.shape);
+    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.partition));
+    shard_measured_states(scenario_, made.costs);
+    return std::move(made.costs);
+  }
+
+  Scenario scenario_;
+  PartitionChoice typed_;
+  Bytes missing_;
+  KnownCuts& cuts_;
+  StepCosts bare_;
+  std::vector<std::pair<const Schedule*, StageCosts>> known_;  // by placement
+};
 
 }  // namespace
 
@@ -153,43 +265,38 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
 
 std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                 const std::map<PatternKey, Pattern>& patterns) {
+  if (is_memory_cut(choices.front())) return bounded_memory_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
-  try {
-    const Scenario scenario = check_scenario(flags_of(choices.front(), request.job));
-    const Bytes missing = missing_for_states(scenario, choices.front().pipeline);
-    StepCosts bare;
-    bare.capacities = make_memory_limits(scenario, choices.front().pipeline).value.capacities;
-    std::vector<std::pair<const Schedule*, StageCosts>> known;  // by placement
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      const Pattern& pattern = patterns.at(pattern_key(choices[k]));
-      if (!pattern.order) {
-        all[k] = pattern.refusal;
-      } else if (missing > 0) {
-        all[k].kind = Evaluation::Kind::kTooLarge;
-        all[k].missing = missing;
-      } else {
-        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
-          return pattern.plain && one.first->placement == pattern.shape.placement;
-        });
-        bare.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
-        if (same == known.end()) shard_measured_states(scenario, bare.costs);
-        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, bare.costs);
-        bound_by(*pattern.order, bare, choices[k], all[k]);
+  KnownCuts cuts;
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && choices[end].zero == choices[begin].zero) ++end;
+    try {
+      BoundsOfStage bounds(request, choices[begin], cuts);
+      for (std::size_t k = begin; k < end; ++k) {
+        all[k] = bounds.of(choices[k], patterns.at(pattern_key(choices[k])));
       }
+    } catch (const InputError& error) {
+      for (std::size_t k = begin; k < end; ++k) refuse(all[k], error);
     }
-  } catch (const InputError& error) {
-    for (Evaluation& one : all) refuse(one, error);
+    begin = end;
   }
   return all;
 }
 
-void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
+void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one, const Interest& interest) {
   try {
     NoProgress nobody;
     Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
+    if (is_too_slow(job, interest, one)) return;
     const MemoryLimits limits = std::exchange(job.memory, {});  // judged below, no further than it takes
-    const Result result = simulate(job, nobody);
-    const Report& report = result.report;
+    const std::optional<Result> result =
+        simulate_while_it_fits(job, interest.missing ? std::vector<Bytes>{} : limits.capacities, nobody);
+    if (!result) {
+      one.kind = Evaluation::Kind::kOutOfMemory;
+      return;
+    }
+    const Report& report = result->report;
     if (report.deadlock) {
       one.kind = Evaluation::Kind::kDeadlock;
       return;
@@ -206,12 +313,7 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
     for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
     one.kind = Evaluation::Kind::kFits;
     if (limits.capacities.empty()) return;
-    const Bytes spare =
-        quick_memory_fit(result.timeline, job.schedule, job.costs, limits.capacities, limits.allocator).spare;
-    one.run.spare = spare;
-    if (spare >= 0) return;
-    one.kind = Evaluation::Kind::kOutOfMemory;
-    one.missing = -spare;
+    judge_memory_of(job, result->timeline, limits, interest.missing, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,7 +59,7 @@ using PatternKey = std::tuple<std::string, int, int, int>;  // name with paramet
 [[nodiscard]] PatternKey pattern_key(const PlanChoice& choice);
 [[nodiscard]] Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice);
 
-// All variants of one base and one ZeRO stage, in this order, without the training step. `patterns` has that of each.
+// Variants of one base, those of one ZeRO stage side by side, without the training step. `patterns` has that of each.
 [[nodiscard]] std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                               const std::map<PatternKey, Pattern>& patterns);
 
@@ -69,8 +70,16 @@ void refine(const PlanChoice& choice, const Pattern& pattern, const StepCosts& s
 // Of an order that is planned by its costs, which takes longer.
 void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
 
+// What of a run is worth knowing.
+struct Interest {
+  // One that takes at least so long by walk_bound is not simulated: it stays refined, with that bound.
+  Nanoseconds below = std::numeric_limits<Nanoseconds>::max();
+  bool missing = true;  // how much memory one lacks that does not fit; else only that it does not
+};
+
 // By the engine.
-void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
+void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one,
+                     const Interest& interest = {});
 
 // What all variants of a base have in common: means over the devices, so that the one with most has no less.
 struct BaseEvaluation {

@@ -103,6 +103,18 @@ Evaluation read_evaluation(MessageReader& reader) {
   return one;
 }
 
+void write(MessageWriter& writer, const Interest& interest) {
+  const auto& [below, missing] = interest;
+  writer.number(below).number(missing ? 1 : 0);
+}
+
+Interest read_interest(MessageReader& reader) {
+  Interest interest;
+  interest.below = reader.number();
+  interest.missing = reader.number() != 0;
+  return interest;
+}
+
 void write(MessageWriter& writer, const BaseEvaluation& base) {
   const auto& [legal, compute, states, code, message] = base;
   writer.number(legal ? 1 : 0).number(compute).number(states).text(code).text(message);

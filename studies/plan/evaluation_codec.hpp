@@ -12,9 +12,11 @@ namespace debubble {
 void write(live::MessageWriter& writer, const Evaluation& one);
 void write(live::MessageWriter& writer, const BaseEvaluation& base);
 void write(live::MessageWriter& writer, const StepCosts& step);
+void write(live::MessageWriter& writer, const Interest& interest);
 
 [[nodiscard]] Evaluation read_evaluation(live::MessageReader& reader);
 [[nodiscard]] BaseEvaluation read_base_evaluation(live::MessageReader& reader);
 [[nodiscard]] StepCosts read_step_costs(live::MessageReader& reader);
+[[nodiscard]] Interest read_interest(live::MessageReader& reader);
 
 }  // namespace debubble

@@ -1,11 +1,13 @@
 #include "studies/plan/evaluations.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "schedules/catalog.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/evaluation_codec.hpp"
 #include "studies/plan/over_mpi.hpp"
 
@@ -50,11 +52,10 @@ std::vector<VariantId> PlanEvaluations::simulated() const {
 }
 
 void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
-  std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage
+  std::vector<std::vector<VariantId>> groups;  // of one base
   for (const VariantId& id : ids) {
     if (find(id) != nullptr) continue;
-    const bool same = !groups.empty() && groups.back().front().base == id.base && groups.back().front().zero == id.zero;
-    if (!same) groups.emplace_back();
+    if (groups.empty() || groups.back().front().base != id.base) groups.emplace_back();
     groups.back().push_back(id);
   }
   std::vector<std::vector<PlanChoice>> choices(groups.size());
@@ -130,7 +131,9 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   std::vector<std::pair<PlanChoice, Evaluation*>> planned;
   for (const VariantId& id : ids) {
     PlanChoice choice = choice_of(id);
-    if (find_schedule(choice.schedule)->uses_costs) {
+    if (is_memory_cut(choice)) {  // its bounds hold for any cut that fits: only a simulation knows more
+      find(id)->kind = Evaluation::Kind::kRefined;
+    } else if (find_schedule(choice.schedule)->uses_costs) {
       planned.emplace_back(std::move(choice), find(id));
     } else {
       usual.push_back(id);
@@ -146,18 +149,56 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   do_pieces(ranks_, planned.size(), threads, here_alone);
 }
 
-void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, int threads) {
+std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<VariantId>& ids, int threads) {
+  if (!space_.memory_cuts) return {};
+  std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage
+  for (const VariantId& id : ids) {
+    if (is_memory_cut_of_another(id)) continue;
+    const Evaluation& one = *find(id);
+    const bool too_large = one.kind == Evaluation::Kind::kTooLarge && one.memory_bound > 0;  // not the states alone
+    if (!too_large && one.kind != Evaluation::Kind::kOutOfMemory) continue;
+    if (!has_single_stages(patterns_.at(pattern_key(choice_of(id))))) continue;
+    const bool same = !groups.empty() && groups.back().front().base == id.base && groups.back().front().zero == id.zero;
+    if (!same) groups.emplace_back();
+    groups.back().push_back(id);
+  }
+  std::vector<std::vector<std::optional<CutBound>>> found(groups.size());
+  PlanWork here_alone;
+  here_alone.here = [&](std::size_t k) {
+    const CutBounds bounds(request_, choice_of(groups[k].front()));
+    for (const VariantId& id : groups[k]) {
+      const Pattern& pattern = patterns_.at(pattern_key(choice_of(id)));
+      found[k].push_back(bounds.may_fit(pattern) ? std::optional(bounds.of(pattern)) : std::nullopt);
+    }
+  };
+  do_pieces(ranks_, groups.size(), threads, here_alone);
+  std::vector<VariantId> cuts;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    for (std::size_t i = 0; i < groups[k].size(); ++i) {
+      if (!found[k][i]) continue;
+      cuts.push_back(with_memory_cut(space_, groups[k][i]));
+      const auto [place, is_new] = evaluations_.try_emplace(cuts.back());
+      if (!is_new) continue;
+      place->second.bound = found[k][i]->step;
+      place->second.memory_bound = found[k][i]->memory;
+    }
+  }
+  return cuts;
+}
+
+void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads) {
   std::vector<std::pair<VariantId, Evaluation*>> fresh;
   for (const VariantId& id : ids) {
     Evaluation* one = find(id);
     if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(id, one);
   }
   PlanWork work;
-  work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second); };
+  work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second, interest); };
   work.ask = [&](std::size_t k, live::MessageWriter& task) {
     ask_for(PlanTask::kSimulation, task);
     write(task, fresh[k].first);
     write(task, *fresh[k].second);
+    write(task, interest);
   };
   work.take = [&](std::size_t k, live::MessageReader& done) {
     *fresh[k].second = read_evaluation(done);

@@ -37,8 +37,12 @@ class PlanEvaluations {
   void bound(const std::vector<VariantId>& ids, int threads);
   // A closer look at those that have had none.
   void refine_all(const std::vector<VariantId>& ids, int threads);
-  // Those that were refined.
-  void simulate_all(const std::vector<VariantId>& ids, int threads);
+  // Of choices that do not fit as the cut balances time: the same with --partition memory, where the space has them,
+  // each device has one stage, and some cut may fit; bounded.
+  [[nodiscard]] std::vector<VariantId> memory_cuts_of(const std::vector<VariantId>& ids, int threads);
+  [[nodiscard]] bool is_memory_cut_of_another(const VariantId& id) const { return id.base >= space_.bases.size(); }
+  // Those that were refined; none that Interest::below excludes.
+  void simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads);
 
  private:
   using StepKey = std::tuple<std::uint32_t, std::uint16_t, const Pattern*>;  // base, ZeRO stage, shape

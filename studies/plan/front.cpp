@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -29,6 +30,7 @@ class FrontSearch {
     state_.evaluate_bases(options_.threads, progress_);
     for (const VariantId& id : state_.simulated()) add_point(*state_.find(id));
     order_bases();
+    add_memory_cuts(state_.simulated());
     bool interrupted = false;
     while (!(interrupted = out_of_time()) && step()) {
     }
@@ -91,6 +93,13 @@ class FrontSearch {
     }
     state_.bound(ids, options_.threads);
     for (const VariantId& id : ids) enqueue(id);
+    add_memory_cuts(ids);
+  }
+
+  void add_memory_cuts(const std::vector<VariantId>& ids) {
+    for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
+      if (added_.insert(id).second) enqueue(id);
+    }
   }
 
   void add_variants(std::size_t k, std::vector<VariantId>& ids) const {
@@ -125,11 +134,13 @@ class FrontSearch {
     if (!refined) {
       state_.refine_all(ids, options_.threads);
       for (const VariantId& id : ids) enqueue(id);
+      add_memory_cuts(ids);
       return;
     }
     tell();
-    state_.simulate_all(ids, options_.threads);
+    state_.simulate_all(ids, {std::numeric_limits<Nanoseconds>::max(), false}, options_.threads);
     for (const VariantId& id : ids) count(*state_.find(id));
+    add_memory_cuts(ids);
   }
 
   void count(const Evaluation& one) {
@@ -173,6 +184,7 @@ class FrontSearch {
   FrontClock::time_point begin_;
   std::vector<std::size_t> order_;  // bases by their bound
   std::size_t next_ = 0;
+  std::set<VariantId> added_;  // with --partition memory, which the space's bases do not have
   std::priority_queue<Entry, std::vector<Entry>, LaterEntry> queue_;
   std::vector<PlannedRun> points_;
   std::int64_t told_ = 0;

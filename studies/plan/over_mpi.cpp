@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,7 +55,7 @@ class PlanServant {
       case PlanTask::kSimulation: {
         const PlanChoice choice = choice_of(space_, read_variant_id(task));
         Evaluation one = read_evaluation(task);
-        simulate_choice(request_, choice, one);
+        simulate_choice(request_, choice, one, read_interest(task));
         write(done, one);
         break;
       }
@@ -166,9 +167,15 @@ void PlanRanks::do_all(std::size_t pieces, int threads, const PlanWork& work) {
   };
   PiecesBoard board(pieces_, pieces, ask, take);
   pieces_ += static_cast<std::int64_t>(pieces);
+  // Threads of our own, not tasks of oneTBB: they wait for what another rank may give back, and this one speaks for
+  // all.
   std::vector<std::jthread> helpers;
   const BoardStop stop(board);  // before the helpers join: nobody does a piece that another rank no longer does
-  for (int k = 0; k < own; ++k) helpers.emplace_back([&] { board.do_here(work.here); });
+  try {
+    for (int k = 0; k < own; ++k) helpers.emplace_back([&] { board.do_here(work.here); });
+  } catch (const std::system_error&) {
+    fail_to_start(own);
+  }
   while (!board.finished()) {
     const std::string news = ranks_->deal(board, fingerprint_);
     if (!news.empty() && tell_) tell_(news);

@@ -13,8 +13,6 @@
 namespace debubble {
 namespace {
 
-constexpr double kSimpleEnough = 1.1;  // times the best step: no simpler plan that is slower is worth a line
-
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -38,7 +36,9 @@ class PlanMaker {
     if (in_time && asked().request.runs_in.empty()) search_frameworks(search);
     // Before the search, which then has nothing left to simulate; with a budget, in the time that it leaves.
     if (in_time && asked().flags.front) plan_.front = search.front(asked().options, progress_);
-    plan_.search = search.run(asked().options, progress_);
+    SearchOptions options = asked().options;
+    options.nearest = !in_time;  // in time it is looked for by itself
+    plan_.search = search.run(options, progress_);
     if (!in_time && asked().flags.front && !plan_.search.runs.empty()) add_front(search);
     if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
     if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
@@ -58,6 +58,7 @@ class PlanMaker {
   // The best that each framework runs; with a budget, of what was simulated in its time.
   void search_frameworks(PlanSearch& search) {
     SearchOptions options = asked().options;
+    options.nearest = false;
     if (options.budget) options.budget = 0;
     for (const char* const framework : kPlanFrameworks) {
       progress_.phase(std::string("the best that ") + framework + " runs");
@@ -75,7 +76,7 @@ class PlanMaker {
     const PlannedRun* simplest = &best;
     const PlannedRun* smallest = &best;
     for (const PlannedRun& run : plan_.search.runs) {
-      const bool quick = static_cast<double>(run.step) <= kSimpleEnough * static_cast<double>(best.step);
+      const bool quick = static_cast<double>(run.step) <= kWorthALine * static_cast<double>(best.step);
       const auto order = [](const PlannedRun& one) { return std::pair(complexity(one.choice), one.step); };
       if (quick && order(run) < order(*simplest)) simplest = &run;
       if (quick && run.peak < smallest->peak) smallest = &run;

@@ -10,6 +10,7 @@
 #include "formats/text/numbers.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/assumptions.hpp"
+#include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
@@ -138,6 +139,15 @@ int threads_of(const std::optional<int>& asked) {
                               "from 1 to " + std::to_string(kMostThreads) + "; without it one per core"});
 }
 
+void refuse_unknown_memory(const Scenario& scenario, const Allowed& allowed) {
+  const auto cuts = allowed.find("partition");
+  if (cuts == allowed.end()) return;
+  if (std::find(cuts->second.begin(), cuts->second.end(), kMemoryCut) == cuts->second.end()) return;
+  using From = MemoryScenario::From;
+  const From from = scenario.memory.from;
+  if (from == From::kNothing || (from == From::kModel && !scenario.transformer.setup)) refuse_unknown_room();
+}
+
 class PlanReader {
  public:
   PlanReader(const ScenarioFlags& job, const PlanFlags& flags) : flags_(flags) {
@@ -236,6 +246,7 @@ class PlanReader {
 
   void read_model() {
     const Scenario probe = check_scenario(read_.request.job);
+    refuse_unknown_memory(probe, read_.request.allowed);
     const ClusterFlags& cluster = read_.request.job.cluster;
     if (probe.cluster.graph == nullptr) {
       read_.request.alike = kMostGpus;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -33,8 +34,10 @@ class SearchRun {
       if (keep_ != nullptr && !keep_(state_.choice_of(id))) continue;
       take(id, *state_.find(id));
       ++known_[id.base];
+      if (state_.is_memory_cut_of_another(id)) ++result_.space;
     }
     order_bases();
+    add_memory_cuts(state_.simulated());
     tell();
     while (!out_of_time() && step()) {
     }
@@ -124,6 +127,17 @@ class SearchRun {
     }
     state_.bound(ids, options_.threads);
     for (const VariantId& id : ids) enqueue(id);
+    add_memory_cuts(ids);
+  }
+
+  // Of those that do not fit as they are.
+  void add_memory_cuts(std::vector<VariantId> ids) {
+    if (keep_ != nullptr) std::erase_if(ids, [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
+    for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
+      if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
+      ++result_.space;
+      enqueue(id);
+    }
   }
 
   void enqueue(const VariantId& id) {
@@ -157,8 +171,7 @@ class SearchRun {
     std::vector<VariantId> ids = pop(kBatch);
     if (std::all_of(ids.begin(), ids.end(), is_refined)) {
       tell();
-      state_.simulate_all(ids, options_.threads);
-      for (const VariantId& id : ids) take(id, *state_.find(id));
+      simulate(ids);
       return;
     }
     for (const VariantId& id : pop(kRefineBatch - kBatch)) ids.push_back(id);
@@ -169,6 +182,7 @@ class SearchRun {
     for (const VariantId& id : ids) {
       if (std::find(first.begin(), first.end(), id) == first.end()) enqueue(id);
     }
+    add_memory_cuts({fresh, ids.end()});
   }
 
   // With a budget something must be found before all bounds are known: those of what was refined that are most likely
@@ -183,9 +197,23 @@ class SearchRun {
       return bound_of(*state_.find(a)) < bound_of(*state_.find(b));
     });
     fresh.resize(std::min(fresh.size(), kFirstBatch));
-    state_.simulate_all(fresh, options_.threads);
-    for (const VariantId& id : fresh) take(id, *state_.find(id));
+    simulate(fresh);
     return fresh;
+  }
+
+  // But for those of which a walk shows that they take too long: these go back, with the bound that they have now.
+  void simulate(const std::vector<VariantId>& ids) {
+    Interest interest;
+    interest.missing = options_.nearest && std::isinf(best_);
+    if (options_.objective == PlanObjective::kStep && !std::isinf(best_)) {
+      interest.below = static_cast<Nanoseconds>(kWorthALine * best_);
+    }
+    state_.simulate_all(ids, interest, options_.threads);
+    for (const VariantId& id : ids) {
+      const Evaluation& one = *state_.find(id);
+      one.kind == Evaluation::Kind::kRefined ? enqueue(id) : take(id, one);
+    }
+    add_memory_cuts(ids);
   }
 
   void take(const VariantId& id, const Evaluation& one) {
@@ -255,6 +283,7 @@ class SearchRun {
   std::vector<std::size_t> order_;  // bases by their bound
   std::size_t next_ = 0;
   std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
+  std::set<VariantId> added_;                    // with --partition memory, which the space's bases do not have
   std::int64_t told_ = 0;
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
   double best_ = std::numeric_limits<double>::infinity();

@@ -22,6 +22,9 @@
 
 namespace debubble {
 
+// Times the best step: no plan that is slower is worth a line, whatever else it has.
+inline constexpr double kWorthALine = 1.1;
+
 enum class PlanObjective : std::uint8_t { kStep, kMemory };
 
 struct SearchOptions {
@@ -29,6 +32,7 @@ struct SearchOptions {
   double gap = 0.01;             // it ends when nothing left can be better by a larger share
   std::optional<double> budget;  // seconds
   int threads = 0;               // 0: as many as there are cores
+  bool nearest = true;           // where none fits, SearchResult::nearest is among all that was simulated
 };
 
 // A choice that does not fit, and what it lacks.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats/text/numbers.hpp"
+#include "scenario/job/memory_cut.hpp"
 #include "scenario/request/partition_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
@@ -219,7 +220,8 @@ class SpaceMaker {
     for (const std::string& word : partitions_) {
       base.partition = word;
       add_microbatches(base);
-      if (base.pipeline == 1 && (word.empty() || word == kEvenCut)) return;  // one stage has nothing to cut
+      const bool named = word.empty() || word == kEvenCut || word == kMemoryCut;
+      if (base.pipeline == 1 && named) return;  // one stage has nothing to cut
     }
   }
 
@@ -228,6 +230,7 @@ class SpaceMaker {
     const auto found = request_.allowed.find("partition");
     if (found == request_.allowed.end()) {
       partitions_.emplace_back();
+      space_.memory_cuts = true;
       return;
     }
     for (const std::string& word : found->second) {
@@ -235,7 +238,7 @@ class SpaceMaker {
       if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
         throw InputError(
             Diagnostic{"C002", "--fix partition", "\"" + word + "\" is no cut of the layers",
-                       "write auto, even, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
+                       "write auto, even, memory, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;
       if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);
@@ -314,7 +317,10 @@ class SpaceMaker {
                     ", unless --only rank-order= says otherwise");
     }
     if (!request_.allowed.contains("partition")) {
-      all.emplace_back("the cut of the layers balances time: --only partition=auto,even tries Megatron-LM's, too");
+      all.emplace_back(
+          "the cut of the layers balances time; where that does not fit and each device has one stage, also the "
+          "fastest "
+          "cut that fits (partition memory): --only partition=auto,even tries Megatron-LM's, too");
     }
   }
 

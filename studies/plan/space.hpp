@@ -43,6 +43,8 @@ struct PlanRequest {
 struct PlanSpace {
   std::vector<PlanChoice> bases;  // schedule, chunks and zero are open in each
   std::vector<PlanVariant> variants;
+  // Choices whose balanced cut does not fit are tried once more with --partition memory (PlanEvaluations).
+  bool memory_cuts = false;
   std::vector<int> zeros;                 // of bases with dp > 1 or cp > 1; the others have 0 alone
   std::vector<std::string> restrictions;  // what was left out, as sentences
 

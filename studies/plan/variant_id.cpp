@@ -1,9 +1,17 @@
 #include "studies/plan/variant_id.hpp"
 
+#include "scenario/job/memory_cut.hpp"
+
 namespace debubble {
 
+VariantId with_memory_cut(const PlanSpace& space, VariantId id) {
+  id.base += static_cast<std::uint32_t>(space.bases.size());
+  return id;
+}
+
 PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
-  PlanChoice choice = space.bases[id.base];
+  PlanChoice choice = space.bases[id.base % space.bases.size()];
+  if (id.base >= space.bases.size()) choice.partition = kMemoryCut;
   const PlanVariant& variant = space.variants_of(choice)[id.variant];
   choice.schedule = variant.schedule;
   choice.chunks = variant.chunks;

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-// A variant of a base: its place in the space.
+// A variant of a base: its place in the space. Bases beyond the last are the same once more, with --partition memory.
 struct VariantId {
   std::uint32_t base = 0;
   std::uint16_t zero = 0;
@@ -18,6 +18,8 @@ struct VariantId {
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const VariantId&, const VariantId&) = default;
 };
+
+[[nodiscard]] VariantId with_memory_cut(const PlanSpace& space, VariantId id);
 
 [[nodiscard]] PlanChoice choice_of(const PlanSpace& space, const VariantId& id);
 

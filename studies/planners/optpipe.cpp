@@ -16,8 +16,10 @@ namespace debubble {
 
 namespace {
 
-constexpr int kMostOrderedOps = 60'000;  // F, I and W that are put in order: more takes minutes
-constexpr int kUsualNodes = 20;          // thousands
+constexpr int kMostOrderedOps = 60'000;     // F, I and W that are put in order: more takes minutes
+constexpr int kUsualNodes = 20;             // thousands
+constexpr double kMostHostBandwidth = 1e6;  // GB/s
+constexpr const char* kHostChoice = "host";
 
 Nanoseconds rounded_up_time(double time) { return static_cast<Nanoseconds>(std::ceil(time - 1e-6)); }
 
@@ -27,7 +29,8 @@ struct GivenPipeline {
 };
 
 // One device per stage; a backward is half input gradient, half weight gradient, which keeps the activation to its end.
-GivenPipeline given_pipeline(const PlannerJob& job, const std::vector<PlannerStage>& stages) {
+// `host`: GB/s of each device's link to the host; 0: no activation leaves.
+GivenPipeline given_pipeline(const PlannerJob& job, const std::vector<PlannerStage>& stages, double host) {
   GivenPipeline given;
   const PlannerSums sums(job);
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -42,6 +45,7 @@ GivenPipeline given_pipeline(const PlannerJob& job, const std::vector<PlannerSta
     cost.weight_grad = cost.backward - cost.input_grad;
     cost.activation = sums.activation(stage.begin, stage.end);
     cost.weight_grad_held = cost.activation;
+    cost.copy = host_copy_time(cost.activation, host);
     if (cost.forward < 0 || cost.backward < 0 || cost.activation < 0) {
       not_for_planner("optpipe", "a stage takes less than no time or memory", "give it layers, not states of a graph");
     }
@@ -62,12 +66,14 @@ GivenPipeline given_pipeline(const PlannerJob& job, const std::vector<PlannerSta
   return given;
 }
 
-OptimalSchedule ordered(const PlannerJob& job, const std::vector<PlannerStage>& stages, const std::string& budget) {
-  const GivenPipeline given = given_pipeline(job, stages);
+OptimalSchedule ordered(const PlannerJob& job, const std::vector<PlannerStage>& stages, const std::string& budget,
+                        double host) {
+  const GivenPipeline given = given_pipeline(job, stages, host);
   ScheduleRequest request;
   request.devices = static_cast<int>(stages.size());
   request.microbatches = job.microbatches;
   request.params = {{"memory_limit", given.limits}, {"budget", budget}};
+  if (host > 0) request.params["offload"] = "yes";
   request.costs = &given.costs;
   try {
     return search_optimal(request);
@@ -78,6 +84,7 @@ OptimalSchedule ordered(const PlannerJob& job, const std::vector<PlannerStage>& 
 
 PlannerDecision decide_optpipe(const PlannerJob& job, const PlannerRequest& request) {
   const int nodes = planner_count(request, "nodes", kUsualNodes, 0, 1'000'000);
+  const double host = planner_number(request, "host", 0, 0, kMostHostBandwidth);
   const int count = std::min(job.device_count(), job.layer_count());
   if (std::int64_t{3} * count * job.microbatches > kMostOrderedOps) {
     not_for_planner("optpipe", "so many microbatches on so many stages are too many ops to put in order",
@@ -90,10 +97,11 @@ PlannerDecision decide_optpipe(const PlannerJob& job, const PlannerRequest& requ
   PlannerDecision decision;
   decision.stages = stages_of_cuts(least_largest(0, job.layer_count(), count, weight).cuts, job.layer_count());
   const std::string budget = std::to_string(nodes) + "k";
-  const auto [schedule, proof] = ordered(job, decision.stages, budget);
+  const auto [schedule, proof] = ordered(job, decision.stages, budget, host);
   decision.predicted = static_cast<double>(proof.time);
   decision.unit = "ns per step";
   decision.choices = {{"schedule", "optimal"}, {"budget", budget}};
+  if (host > 0) decision.choices.emplace_back(kHostChoice, request.params.at("host"));
   for (const auto& [name, value] : schedule.params) {
     if (name == "backward") decision.choices.emplace_back("backward", value);
   }
@@ -103,9 +111,20 @@ PlannerDecision decide_optpipe(const PlannerJob& job, const PlannerRequest& requ
 
 }  // namespace
 
+double optpipe_host(const PlannerDecision& decision) {
+  for (const auto& [name, value] : decision.choices) {
+    if (name == kHostChoice) return std::stod(value);
+  }
+  return 0;
+}
+
+Nanoseconds host_copy_time(Bytes bytes, double host) {
+  return host > 0 ? rounded_up_time(static_cast<double>(bytes) / host) : 0;
+}
+
 Schedule optpipe_schedule(const PlannerJob& job, const PlannerDecision& decision) {
   const std::map<std::string, std::string> choices(decision.choices.begin(), decision.choices.end());
-  return ordered(job, decision.stages, choices.at("budget")).schedule;
+  return ordered(job, decision.stages, choices.at("budget"), optpipe_host(decision)).schedule;
 }
 
 const PlannerEntry& optpipe_planner() {
@@ -118,7 +137,7 @@ const PlannerEntry& optpipe_planner() {
           "activations from F to I and to W; exact, so its prediction is the simulated step where links are free",
       .assumes =
           "a pipeline that is given: here the partition with the least largest stage time, one device per stage; "
-          "backwards of two equal halves; no copies to the host here (--schedule optimal --param solver=cbc has them)",
+          "backwards of two equal halves; no copies to the host unless :host says how fast they are",
       .published =
           "none as orders: up to 50 % less idle time at the same memory, up to 14.2 B on 16 H100 (abstract, "
           "reviews)",
@@ -126,8 +145,9 @@ const PlannerEntry& optpipe_planner() {
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
           "its exact equations were not at hand; our MILP after what is known of it has the optimum of our search and "
-          "of enumerated orders, in tests, and that search decides here",
-      .params = {{"nodes", "0..1000000", "20", "thousands of nodes of the search"}},
+          "of enumerated orders, with copies to the host and without, in tests, and that search decides here",
+      .params = {{"nodes", "0..1000000", "20", "thousands of nodes of the search"},
+                 {"host", "0..1000000", "0", "GB/s of each device's link to the host: activations may leave"}},
       .advice =
           "Ask it after another planner has cut the model, where memory is short or stages are unequal: `debubble plan "
           "--schedule-only` asks the same about a pipeline of yours.",

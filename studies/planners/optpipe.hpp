@@ -14,6 +14,11 @@ namespace debubble {
 // where no order keeps the devices' memory.
 [[nodiscard]] Schedule optpipe_schedule(const PlannerJob& job, const PlannerDecision& decision);
 
+// GB/s of each device's link to the host that the decision copies activations over; 0: none leaves.
+[[nodiscard]] double optpipe_host(const PlannerDecision& decision);
+// Of one way over such a link; 0 without one.
+[[nodiscard]] Nanoseconds host_copy_time(Bytes bytes, double host);
+
 [[nodiscard]] const PlannerEntry& optpipe_planner();
 
 }  // namespace debubble

@@ -44,6 +44,7 @@ class DecidedPipeline {
       : job_(job), stages_(decision.stages), sums_(job), multiple_(microbatch_multiple(decision)) {
     const std::string* recompute = choice_of(decision, "recompute");
     recompute_ = recompute != nullptr && *recompute == "yes";
+    if (decision.planner == optpipe_planner().name) host_ = optpipe_host(decision);
   }
 
   [[nodiscard]] int microbatches() const { return std::max(1, job_.microbatches / multiple_); }
@@ -56,16 +57,26 @@ class DecidedPipeline {
     DecisionWorth worth;
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
       worth.step = std::max(worth.step, timed.devices[stage].last_end + exchange(stage));
-      worth.peak_memory = std::max(worth.peak_memory, held.devices[stage].peak_memory);
+      const Bytes peak = host_ > 0 ? with_copies(stage, timed) : held.devices[stage].peak_memory;
+      worth.peak_memory = std::max(worth.peak_memory, peak);
       for (const int device : stages_[stage].devices) {
         const Bytes memory = at(job_.types, at(job_.devices, device)).memory;
-        worth.fits = worth.fits && (memory == 0 || held.devices[stage].peak_memory <= memory);
+        worth.fits = worth.fits && (memory == 0 || peak <= memory);
       }
     }
     return worth;
   }
 
  private:
+  // With copies what a device holds follows from the times. Beside its activations it has the stage's fixed state, and
+  // two inputs that have been received, as the planner takes for granted.
+  [[nodiscard]] Bytes with_copies(std::size_t index, const Totals& timed) const {
+    const PlannerStage& stage = stages_[index];
+    const Bytes received = stage.begin == 0 ? 0 : 2 * at(job_.layers, stage.begin - 1).output;
+    return sums_.parameters(stage.begin, stage.end) + sums_.state(stage.begin, stage.end) + received +
+           timed.devices[index].peak_activation;
+  }
+
   [[nodiscard]] StageCosts costs(bool timed) const {
     StageCosts all;
     for (std::size_t index = 0; index < stages_.size(); ++index) {
@@ -85,6 +96,7 @@ class DecidedPipeline {
       const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
       cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
       cost.weight_grad_held = cost.activation;
+      cost.copy = host_copy_time(cost.activation, host_);
       cost.weights = sums_.parameters(stage.begin, stage.end);
       cost.optimizer = sums_.state(stage.begin, stage.end);
       if (index + 1 < stages_.size()) cost.output = timed ? transfer(index) : sent(index);
@@ -128,6 +140,7 @@ class DecidedPipeline {
   PlannerSums sums_;
   int multiple_;
   bool recompute_ = false;
+  double host_ = 0;  // GB/s over which activations leave
 };
 
 PlannerTrial trial_of(const PlannerEntry& entry, bool as_published, const PlannerJob& job) {

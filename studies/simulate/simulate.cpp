@@ -36,16 +36,18 @@ Report deadlock_report(const Job& job, Deadlock deadlock) {
 // Whether the walk without contention says it all.
 bool walks(const Job& job) { return !job.topology.contended() && job.step.empty() && job.variation.none(); }
 
-// On a modelled cluster all replicas of the pipeline that differ or meet; the slowest is shown.
-Result simulated(const Job& job, const Program& program) {
+// On a modelled cluster all replicas of the pipeline that differ or meet; the slowest is shown. Nothing where it stops.
+std::optional<Result> simulated(const Job& job, const Program& program, const std::vector<Bytes>& capacities) {
   Result result;
   const int replicas = distinct_replicas(job, program, job.variation);
   if (walks(job) && replicas == 1) {
     result.timeline = simulate(program, job.schedule, job.costs, job.topology);
     return result;
   }
-  std::vector<Timeline> timelines =
-      simulate_cluster(program, job.schedule, job.costs, job.topology, {&job.step, &job.variation, replicas});
+  std::vector<Timeline> timelines = simulate_cluster(
+      program, job.schedule, job.costs, job.topology,
+      {&job.step, &job.variation, replicas, job.schedule.copies.empty() ? std::vector<Bytes>{} : capacities});
+  if (timelines.empty()) return std::nullopt;
   if (replicas > 1) {
     for (const Timeline& timeline : timelines) result.replica_makespans.push_back(timeline.makespan);
   }
@@ -96,7 +98,9 @@ void add_notes(const Schedule& schedule, Report& report) {
   for (const std::string& note : schedule.notes) report.findings.emplace_back(ScheduleNote{note});
 }
 
-Result simulate(const Job& job, Progress& progress) {
+Result simulate(const Job& job, Progress& progress) { return *simulate_while_it_fits(job, {}, progress); }
+
+std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities, Progress& progress) {
   const std::string ops = std::to_string(job.schedule.total_ops()) + " ops";
   progress.phase("lowering " + ops);
   Result result;
@@ -106,7 +110,9 @@ Result simulate(const Job& job, Progress& progress) {
   } else {
     const Program& program = std::get<Program>(lowered);
     progress.phase("simulating " + ops);
-    result = simulated(job, program);
+    std::optional<Result> found = simulated(job, program, capacities);
+    if (!found) return std::nullopt;
+    result = std::move(*found);
     progress.phase("analysing " + ops);
     result.report = report_on(job, program, result);
   }

@@ -24,6 +24,12 @@ struct Result {
 // Simulates and analyses. The report repeats the job's assumptions.
 [[nodiscard]] Result simulate(const Job& job, Progress& progress);
 
+// The same, but nothing where copies out of the devices' memory come too late for it: then no more is simulated than it
+// takes to know that. Such runs may still not fit, and others than those with copies always come to their end.
+// `capacities`: one for all devices, or one each.
+[[nodiscard]] std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities,
+                                                           Progress& progress);
+
 // A job and what came of it.
 struct Simulated {
   Job job;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <system_error>
+
+#include "studies/parallel.hpp"
 
 namespace debubble {
 
@@ -35,9 +38,9 @@ SweepCrew::SweepCrew(BlockSource& source, const MakeBlockWorker& make_worker, in
     for (int k = 0; k < threads; ++k) {
       threads_.emplace_back([&source, make_worker] { do_blocks(source, make_worker); });
     }
-  } catch (...) {  // no further thread can be started: those that run wait for blocks until they are told
+  } catch (const std::system_error&) {  // those that run wait for blocks until they are told
     source.stop();
-    throw;
+    fail_to_start(threads);
   }
 }
 

@@ -1,4 +1,7 @@
-// The threads of one process that do the blocks of a sweep.
+// The threads of one process that do the blocks of a sweep which several processes share.
+//
+// These are threads of our own, not tasks of oneTBB as in pipeline.hpp: where another process has the last open blocks,
+// they wait for what it may give back, and a task that waits holds a thread that is not its own.
 #pragma once
 
 #include <functional>

@@ -35,7 +35,7 @@ std::vector<bool> changed_links(const LinkGraph& before, const LinkGraph& after)
 }  // namespace
 
 LinkFollower::LinkFollower(const Scenario& scenario, const Job& base) : scenario_(scenario) {
-  if (scenario.profile && scenario.partition.automatic()) scenario_.partition = as_cut(base.partition);
+  if (scenario.profile && scenario.partition.follows_from_job()) scenario_.partition = as_cut(base.partition);
   scenario_.cluster.known.reset();  // what is kept is of the links as they were
   if (scenario.cluster.graph == nullptr) return;
   costs_ = make_stage_costs(scenario_, base.schedule).costs;

@@ -217,6 +217,24 @@ TEST_CASE("a partition is numbers of layers") {
 )");
 }
 
+TEST_CASE("a cut that minds memory needs to know it, and what the order holds") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "memory"}) ==
+        R"(error[C004]: "memory" cuts the layers so that they fit, and nothing says how much memory a device has
+  --> --partition
+  = help: add --memory 80GiB, or use --partition auto
+)");
+  CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "memory", "--memory", "1GiB",
+                        "--schedule", "zb-auto"}) ==
+        R"(error[C087]: "memory" follows from what the order holds, and the order of zb-auto from what its stages cost
+  --> --partition
+  = help: use --partition auto, or layers per stage
+)");
+  CHECK(folder.refusal({"simulate", "--model", "gpt2-small", "-p", "4", "--partition", "memory", "--schedule", "bpipe"})
+            .find("\"memory\" needs to know what the order holds, and with bpipe") != std::string::npos);
+}
+
 TEST_CASE("fewer layers than stages are refused") {
   const Folder folder;
   folder.write("p.json", kProfile);

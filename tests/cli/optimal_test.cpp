@@ -152,6 +152,63 @@ TEST_CASE("optimal: a MILP solver, where there is one, finds the same step and p
   CHECK(late["makespan_ns"].get<std::int64_t>() >= 24'000'000);
 }
 
+TEST_CASE("optimal: activations go to the host and come back, without a solver") {
+  const Folder folder;
+  const std::vector<std::string> small{
+      "-p", "2", "-m", "3", "--comm", "6", "--param", "backward=whole", "--param", "memory_limit=2,3"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = small;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const json without = optimal_json(folder, small);
+  const json copied = optimal_json(folder, with({"--param", "offload=yes"}));
+  CHECK(without["makespan_ns"] == 36'000'000);
+  CHECK(copied["makespan_ns"] == 24'000'000);
+  CHECK(copied["schedule"]["params"]["offload"] == "yes");
+  CHECK(copied["devices"][0]["peak_activation_shares"] <= 2);
+  CHECK(copied["devices"][0]["peak_host_bytes"] > 0);
+  CHECK(
+      note_of(copied).starts_with("planned step 24.000 ms with 3 activations copied to the host and back; no order "
+                                  "of these stages, with copies to the host or without, within this memory takes "
+                                  "less: device 1 has no time to spare after its first input"));
+  CHECK(optimal_json(folder, with({"--param", "offload=yes"}))["devices"] == copied["devices"]);
+  // Where memory is not short, nothing leaves; where copies take too long, the order is the one without them.
+  const json ample = optimal_json(folder, {"-p", "4", "-m", "8", "--param", "offload=yes"});
+  CHECK(ample["makespan_ns"] == 27'000'000);
+  CHECK_FALSE(ample["devices"][0].contains("peak_host_bytes"));
+  CHECK(note_of(ample).starts_with("planned step 27.000 ms with nothing copied to the host; no order"));
+  const auto measured = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{
+        "-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=0.5p", "--param", "budget=5k"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return optimal_json(folder, arguments);
+  };
+  const json plain = measured({});
+  const json slow = measured({"--param", "offload=yes", "--host-bandwidth", "0.1GB/s"});
+  CHECK(slow["makespan_ns"] == plain["makespan_ns"]);
+  const json fast = measured({"--param", "offload=yes", "--host-bandwidth", "450GB/s"});
+  CHECK(fast["makespan_ns"] < plain["makespan_ns"]);
+  for (const json& device : fast["devices"]) CHECK(device["peak_activation_shares"] <= 4.001);
+}
+
+TEST_CASE("optimal with copies fits where no order without them does") {
+  const Folder folder;
+  const std::vector<std::string> tight{
+      "simulate", "--schedule", "optimal",          "-p", "2", "-v", "2", "-m", "3", "--w-share",
+      "0.5",      "--param",    "memory_limit=0.75"};
+  CHECK(folder.refusal(tight).starts_with("error[S042]: optimal does not work with 0.75 device shares of activations"));
+  const json run = optimal_json(folder, {"-p", "2", "-v", "2", "-m", "3", "--w-share", "0.5", "--param",
+                                         "memory_limit=0.75", "--param", "offload=yes"});
+  CHECK(run["makespan_ns"] == 12'500'000);
+  for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 0.75);
+  CHECK(note_of(run).starts_with("planned step 12.500 ms with 9 activations copied to the host and back; no order"));
+  std::vector<std::string> hopeless = tight;
+  hopeless.back() = "memory_limit=0.25";
+  hopeless.insert(hopeless.end(), {"--param", "offload=yes"});
+  CHECK(folder.refusal(hopeless).starts_with("error[S042]"));
+}
+
 TEST_CASE("optimal refuses what is no limit, budget or choice") {
   const Folder folder;
   const auto refused = [&](const char* param) {
@@ -170,9 +227,7 @@ TEST_CASE("optimal refuses what is no limit, budget or choice") {
 )");
   CHECK(refused("budget=-1").starts_with("error[S006]: \"-1\" is not a budget"));
   CHECK(refused("budget=99999999999999999999").starts_with("error[S006]"));
-  CHECK(refused("offload=yes") ==
-        "error[S006]: our own search plans no copies to the host; the MILP of solver=cbc does\n  --> --param offload\n"
-        "  = help: add --param solver=cbc, or use --transform offload:memory_limit=... on an order\n");
+  CHECK(refused("offload=maybe").starts_with("error[S007]: \"maybe\" is not one of no|yes"));
   CHECK(folder
             .refusal({"simulate", "--schedule", "optimal", "-m", "256", "--param", "solver=cbc", "--param",
                       "memory_limit=3"})

@@ -29,7 +29,8 @@ Topology one_machine(int gpus, std::int64_t uplink) {
 }
 
 // Two devices, two microbatches; a forward takes 100, a backward 200; all activations of 150 bytes go to the host.
-Timeline offloaded(const Topology& topology, Nanoseconds copy) {
+std::vector<Timeline> offloaded_within(const Topology& topology, Nanoseconds copy,
+                                       const std::vector<Bytes>& capacities) {
   Schedule schedule = build("gpipe", 2, 2);
   for (std::int32_t device : {0, 1}) {
     schedule.copies.push_back({{Copy::Way::kOut, device, 0, -1, -1},
@@ -45,7 +46,13 @@ Timeline offloaded(const Topology& topology, Nanoseconds copy) {
   StageCosts costs;
   costs.stages.assign(2, stage);
   const Program program = std::get<Program>(lower(schedule));
-  Timeline timeline = simulate_cluster(program, schedule, costs, topology, {}).front();
+  ClusterOptions options;
+  options.capacities = capacities;
+  return simulate_cluster(program, schedule, costs, topology, options);
+}
+
+Timeline offloaded(const Topology& topology, Nanoseconds copy) {
+  Timeline timeline = offloaded_within(topology, copy, {}).front();
   REQUIRE_EQ(broken_timeline(timeline), "");
   return timeline;
 }
@@ -101,4 +108,15 @@ TEST_CASE("random copies over a host's uplink keep every promise, and a slower u
       before = timeline.makespan;
     }
   }
+}
+
+TEST_CASE("a run stops where copies leave more on a device than it has, and only there") {
+  const Topology slow = one_machine(2, 1'000'000'000);  // a copy of 150 bytes takes longer than a forward
+  CHECK(offloaded_within(slow, 0, {299}).empty());      // both activations, before the first has left
+  CHECK_FALSE(offloaded_within(slow, 0, {300}).empty());
+  CHECK(offloaded_within(slow, 0, {300, 299}).empty());
+  CHECK_FALSE(offloaded_within(slow, 0, {0}).empty());
+  const Topology fast = one_machine(2, 1'000'000'000'000);
+  CHECK_FALSE(offloaded_within(fast, 0, {300}).empty());
+  CHECK(offloaded_within(fast, 0, {149}).empty());
 }

@@ -16,9 +16,10 @@
 
 No two files and no two folders include each other, directly or through others. CLI11 appears in one file, nlohmann/json
 in .cpp files of formats and tests only, simdjson in those of formats only, sqlite in .cpp files only, fmt in formats,
-scenario and tools only, doctest in tests only, .cu files in live only. No file of ours is longer than 400 lines, every
-source is named in a CMakeLists.txt between it and the root, and no command there names one twice. No two headers define
-a class of the same name: a program that links both takes the inline functions of one for the other's.
+scenario and tools only, oneTBB in .cpp files of studies only, doctest in tests only, .cu files in live only. No file of
+ours is longer than 400 lines, every source is named in a CMakeLists.txt between it and the root, and no command there
+names one twice. No two headers define a class of the same name: a program that links both takes the inline functions of
+one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
 """
@@ -71,6 +72,8 @@ def library_breach(layer, path, included):
         return "sqlite is included in .cpp files only"
     if included.startswith("fmt/") and layer not in ("formats", "scenario", "tools"):
         return "fmt is used in formats, scenario and tools only"
+    if re.match(r"(oneapi/)?tbb/", included) and (path.suffix != ".cpp" or layer != "studies"):
+        return "oneTBB is included in .cpp files of studies only"
     if included.startswith("doctest/") and layer != "tests":
         return "doctest is used in tests only"
     return None
@@ -281,6 +284,8 @@ BROKEN = [
     ("profiler/d.hpp", "#include <sqlite3.h>\n", "sqlite is included in .cpp files only"),
     ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is used in formats, scenario and tools only"),
     ("studies/b.cpp", "#include <fmt/format.h>\n", "fmt is used in formats, scenario and tools only"),
+    ("studies/c.hpp", "#include <tbb/info.h>\n", "oneTBB is included in .cpp files of studies only"),
+    ("tools/b.cpp", "#include <oneapi/tbb/info.h>\n", "oneTBB is included in .cpp files of studies only"),
     ("sim/core/c.cpp", "#include <doctest/doctest.h>\n", "doctest is used in tests only"),
     ("sim/core/d.cpp", '#include "op.hpp"\n', "is not a path from the root"),
     ("tools/kernel.cu", "\n", "CUDA sources stand in live only"),
@@ -302,6 +307,7 @@ FINE = [
     ("formats/right.hpp", '#include "formats/left.hpp"\n'),
     ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
     ("tools/one/y.hpp", "\n"),
+    ("studies/fine.cpp", "#include <tbb/info.h>\n"),
     ("studies/ok.cpp", '#include "profiler/x.hpp"\n#include "scenario/x.hpp"\n'),
     ("formats/ok.cpp", "#include <simdjson.h>\n#include <nlohmann/json.hpp>\n#include <sqlite3.h>\n"),
     (COMMAND_LINE, "#include <CLI/CLI.hpp>\n"),

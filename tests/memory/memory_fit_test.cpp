@@ -141,6 +141,10 @@ TEST_CASE("the quick verdict is the whole one where a run fits, and of a device 
     CHECK(quick.at == device.at);
     CHECK(device.fits == (whole.spare >= 0));
     if (device.fits) CHECK(quick.device == whole.device);
+    const auto any = memory_fit_if_any(run.timeline, schedule, costs, {capacity}, AllocatorKind::kCaching);
+    REQUIRE_EQ(any.has_value(), device.fits);
+    if (any) CHECK(any->spare == whole.spare);
+    if (any) CHECK(any->device == whole.device);
     ++(device.fits ? fitting : failing);
   }
   CHECK(fitting > 50);

@@ -87,6 +87,7 @@ int try_random_costs(std::uint64_t seeds) {
     PlanChoice row;
     row.schedule = entry.name;
     REQUIRE_EQ(broken_bound(summary_for(row, *pattern), costs, {}, run->report), "");
+    REQUIRE_LE(walk_bound(*schedule, costs, P2p::kOverlapped), run->report.makespan);
     ++tried;
   }
   return tried;
@@ -100,6 +101,15 @@ TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with
 
 TEST_CASE("bounds by a pattern of the order hold with a hundred thousand random costs" * doctest::skip()) {
   CHECK(try_random_costs(200'000) >= 100'000);
+}
+
+TEST_CASE("the walk of an order on ideal links is its step there") {
+  const Schedule gems = build("gems", 4, 8);
+  const StageCosts costs = toy_costs(gems, 1, 2);
+  const Nanoseconds step = run_engine(gems, costs, {}).report.makespan;
+  CHECK_EQ(walk_bound(gems, costs, P2p::kOverlapped), step);
+  CHECK_LT(step_bound(summarise(gems), costs, StepWork{}, 8),
+           step);  // its devices wait for each other most of the time
 }
 
 TEST_CASE("the step bound of 1f1b with equal stages is its step, and every unit above it would be too much") {
@@ -160,6 +170,7 @@ int check_bounds(const PlanRequest& request, std::uint64_t seeds) {
       CAPTURE(text);
       const OrderSummary order = summary_for(choice, pattern.schedule);
       REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
+      REQUIRE_LE(walk_bound(run.job.schedule, run.job.costs, run.job.p2p), run.result.report.makespan);
       const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
       if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);
       ++tried;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "tests/plan/random_plan.hpp"
 
@@ -31,7 +33,8 @@ struct Tally {
   std::int64_t simulated = 0;  // without a deadlock
   std::int64_t refused = 0;
   std::int64_t too_large = 0;
-  std::map<std::string, std::vector<double>> tightness;         // by schedule: bound / step
+  std::int64_t memory_cuts = 0;                          // of those simulated: with --partition memory, and fitting
+  std::map<std::string, std::vector<double>> tightness;  // by schedule: bound / step
   std::map<std::string, std::vector<double>> memory_tightness;  // bound / peak
   std::vector<std::string> broken;
 
@@ -40,6 +43,7 @@ struct Tally {
     simulated += other.simulated;
     refused += other.refused;
     too_large += other.too_large;
+    memory_cuts += other.memory_cuts;
     for (const auto& [name, list] : other.tightness) {
       tightness[name].insert(tightness[name].end(), list.begin(), list.end());
     }
@@ -59,9 +63,11 @@ class ChoiceJudge {
   void run() {
     Evaluation bounded_one = bound();
     Evaluation refined = bounded_one;
-    if (refined.kind == Evaluation::Kind::kBounded) refine_planned(request_, choice_, refined);
+    const bool memory_cut = is_memory_cut(choice_);  // whose bounds hold for cuts that fit, of any order
+    if (refined.kind == Evaluation::Kind::kBounded && !memory_cut) refine_planned(request_, choice_, refined);
     Evaluation truth;
     simulate_choice(request_, choice_, truth);
+    judge_short_cuts(truth);
     ++tally_.choices;
     const bool refused = truth.kind == Evaluation::Kind::kIllegal;
     tally_.refused += refused ? 1 : 0;
@@ -72,6 +78,8 @@ class ChoiceJudge {
     }
     tally_.too_large += refined.kind == Evaluation::Kind::kTooLarge ? 1 : 0;
     const bool simulated = truth.kind == Evaluation::Kind::kFits || truth.kind == Evaluation::Kind::kOutOfMemory;
+    if (memory_cut && truth.kind == Evaluation::Kind::kFits) ++tally_.memory_cuts;
+    if (memory_cut && truth.kind != Evaluation::Kind::kFits) return;
     if (simulated && base_.legal) compare(bounded_one, refined, truth.run);
   }
 
@@ -79,6 +87,21 @@ class ChoiceJudge {
   [[nodiscard]] Evaluation bound() const {
     const std::map<PatternKey, Pattern> patterns{{pattern_key(choice_), make_pattern(request_, choice_)}};
     return bounded(request_, {choice_}, patterns).front();
+  }
+
+  // What is found without a whole simulation: that a run takes too long, or that it does not fit.
+  void judge_short_cuts(const Evaluation& truth) {
+    Evaluation walked;
+    simulate_choice(request_, choice_, walked, {1, true});
+    const bool simulated = truth.kind == Evaluation::Kind::kFits || truth.kind == Evaluation::Kind::kOutOfMemory;
+    if (simulated && walked.bound > truth.run.step) {
+      complain("walk: " + std::to_string(walked.bound) + " > " + std::to_string(truth.run.step));
+    }
+    Evaluation quick;
+    simulate_choice(request_, choice_, quick, {std::numeric_limits<Nanoseconds>::max(), false});
+    if (quick.kind != truth.kind) complain("fits by one look at the memory, not by the other");
+    if (truth.kind != Evaluation::Kind::kFits) return;
+    if (quick.run.step != truth.run.step || quick.run.spare != truth.run.spare) complain("another run");
   }
 
   void compare(const Evaluation& bounded_one, const Evaluation& refined, const PlannedRun& run) {
@@ -136,6 +159,9 @@ Tally judge_job(std::uint64_t seed, const std::string& folder) {
       const std::vector<int> zeros = space.zeros_of(choice);
       choice.zero = zeros[pick(zeros.size())];
       judge_choice(request, space, choice, variant, tally);
+      if (k % 3 > 0 || choice.pipeline == 1) continue;
+      choice.partition = "memory";
+      judge_choice(request, space, choice, variant, tally);
     }
   } catch (const InputError&) {
     // No such job.
@@ -182,7 +208,7 @@ double median(std::vector<double> values) {
 
 void print_tightness(const Tally& tally) {
   std::cout << tally.choices << " choices, " << tally.simulated << " simulated, " << tally.refused << " refused, "
-            << tally.too_large << " too large by their bound\n"
+            << tally.too_large << " too large by their bound, " << tally.memory_cuts << " with --partition memory fit\n"
             << "median of bound / simulated: step, memory, count\n";
   std::map<std::string, std::vector<double>> families;
   std::map<std::string, std::vector<double>> family_memory;
@@ -207,6 +233,7 @@ void check_jobs(std::int64_t simulated) {
   for (const std::string& one : tally.broken) MESSAGE(one);
   CHECK(tally.broken.empty());
   CHECK(tally.too_large > 0);
+  CHECK(tally.memory_cuts > 50);
   print_tightness(tally);
 }
 

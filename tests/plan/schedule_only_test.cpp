@@ -94,6 +94,30 @@ TEST_CASE("plan --schedule-only: each device is judged by its own limit, and a c
   }
 }
 
+TEST_CASE("plan --schedule-only: optimal may copy activations to the host, and its order is exported with them") {
+  const Folder folder;
+  const std::vector<std::string> job{"-p", "2", "-m", "4", "--comm", "2", "--param", "memory_limit=2"};
+  const auto best = [](const Json& plan) { return plan["schedules"][0]; };
+  const Json without = schedules_of(folder, job);
+  std::vector<std::string> copying = job;
+  copying.insert(copying.end(), {"--param", "offload=yes"});
+  const Json with = schedules_of(folder, copying);
+  CHECK(best(with)["schedule"] == "optimal");
+  CHECK(best(with)["makespan_ns"] == 17'000'000);
+  CHECK(best(with)["makespan_ns"] < best(without)["makespan_ns"]);
+  CHECK(best(with)["proof"].get<std::string>().find("copied to the host and back") != std::string::npos);
+  copying.insert(copying.begin(), {"plan", "--schedule-only"});
+  const std::string text = folder.data(copying);
+  CHECK(text.find("export debubble export --schedule optimal") != std::string::npos);
+  std::vector<std::string> exported{"export", "--schedule",    "optimal",  "--param",   "offload=yes",
+                                    "--to",   "schedule-json", "--output", "order.json"};
+  exported.insert(exported.end(), job.begin(), job.end());
+  static_cast<void>(folder.data(exported));
+  const Json again =
+      Json::parse(folder.data({"simulate", "--schedule", "order.json", "--comm", "2", "--format", "json"}));
+  CHECK(again["makespan_ns"] == 17'000'000);
+}
+
 TEST_CASE("plan --schedule-only refuses flags of whole plans, limits that hold nothing, and transforms") {
   const Folder folder;
   const auto refused = [&](const char* flag, const char* value) {

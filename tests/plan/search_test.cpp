@@ -1,11 +1,13 @@
 // The search of a plan against brute force: everything in the space simulated.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <string>
 
 #include "scenario/check_scenario.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/search.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -38,7 +40,7 @@ PlanRequest random_request(std::uint64_t seed) {
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
   request.allowed["chunks"] = {"1", "2", "3"};
   if (dice.once_in(3)) request.allowed["schedule"].emplace_back(dice.once_in(2) ? "pipeoffload" : "zb-auto");
-  if (dice.once_in(4)) request.allowed["partition"] = {"auto", "even"};
+  if (dice.once_in(4)) request.allowed["partition"] = {"auto", dice.once_in(2) ? "even" : "memory"};
   if (!dice.once_in(6)) return request;
   request.job.cluster.topology = "dgx-a100:2";  // on which the order of the ranks matters
   request.gpus = 16;
@@ -51,7 +53,37 @@ struct Best {
   Nanoseconds step = std::numeric_limits<Nanoseconds>::max();
   Bytes peak = std::numeric_limits<Bytes>::max();
   std::int64_t fit = 0;
+  bool by_memory_cut = false;  // the fastest
 };
+
+enum class Outcome { kRefused, kLacks, kFits };
+
+// Whether every device has one stage of one replica, in an order that does not follow from costs.
+bool has_one_stage_each(const Job& job) {
+  return job.schedule.devices == job.schedule.stages && job.schedule.placement.replicas() == 1 &&
+         job.schedule.vocabulary_barriers == 0 && !find_schedule(job.schedule.name)->uses_costs;
+}
+
+// Simulates the choice and keeps it where it is better.
+Outcome try_choice(const PlanRequest& request, const PlanChoice& choice, Best& best, bool& single_stages) {
+  try {
+    NoProgress nobody;
+    const Simulated run = simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
+    const Report& report = run.result.report;
+    single_stages = has_one_stage_each(run.job);
+    if (report.deadlock) return Outcome::kRefused;
+    if (report.memory_fit && report.memory_fit->spare < 0) return Outcome::kLacks;
+    Bytes peak = 0;
+    for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
+    if (report.makespan < best.step) best.by_memory_cut = choice.partition == "memory";
+    best.step = std::min(best.step, report.makespan);
+    best.peak = std::min(best.peak, peak);
+    ++best.fit;
+    return Outcome::kFits;
+  } catch (const InputError&) {
+    return Outcome::kRefused;
+  }
+}
 
 Best brute_force(const PlanRequest& request, const PlanSpace& space) {
   Best best;
@@ -63,19 +95,11 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
         choice.chunks = variant.chunks;
         choice.params = variant.params;
         choice.zero = zero;
-        try {
-          NoProgress nobody;
-          const Report report =
-              simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody).result.report;
-          if (report.deadlock || (report.memory_fit && report.memory_fit->spare < 0)) continue;
-          Bytes peak = 0;
-          for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
-          ++best.fit;
-          best.step = std::min(best.step, report.makespan);
-          best.peak = std::min(best.peak, peak);
-        } catch (const InputError&) {
-          continue;
-        }
+        bool single_stages = false;
+        const Outcome outcome = try_choice(request, choice, best, single_stages);
+        if (!space.memory_cuts || choice.pipeline == 1 || outcome != Outcome::kLacks || !single_stages) continue;
+        choice.partition = "memory";
+        (void)try_choice(request, choice, best, single_stages);
       }
     }
   }
@@ -142,6 +166,42 @@ TEST_CASE("on small jobs of every kind the search finds what brute force finds")
   std::filesystem::remove(file);
   CHECK_EQ(with_result, 60);
   for (const int count : {profiles, experts, clusters, lacking}) CHECK(count > 5);
+}
+
+TEST_CASE("where memory is short the search finds what brute force finds, with cuts that mind it") {
+  int with_result = 0, memory_cuts = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    PlanRequest request = random_request(seed);
+    request.job.cluster.topology = "dgx-a100:1";
+    request.gpus = 8;
+    request.alike = 0;
+    request.job.memory.memory = std::to_string(dice.from(20, 90) * 64) + "MiB";
+    request.job.memory.outside = "0MiB";
+    request.allowed.erase("partition");
+    request.allowed["tp"] = {"1", "2"};
+    request.allowed["pp"] = {"2", "4"};
+    request.allowed["zero"] = {"0"};
+    request.allowed["recompute"] = {"none", "full:0-1"};
+    request.allowed["schedule"] = {"1f1b", "zb-h1", "interleaved"};
+    PlanSearch search(request, plan_space(request));
+    const Best best = brute_force(request, search.space());
+    NoProgress nobody;
+    SearchOptions options;
+    options.gap = 0;
+    const SearchResult found = search.run(options, nobody);
+    CHECK_EQ(found.space, found.simulated + found.illegal + found.excluded_by_time + found.excluded_by_memory);
+    REQUIRE_EQ(found.runs.empty(), best.fit == 0);
+    if (best.fit == 0) continue;
+    CHECK_EQ(found.runs.front().step, best.step);
+    options.objective = PlanObjective::kMemory;
+    CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
+    ++with_result;
+    memory_cuts += best.by_memory_cut ? 1 : 0;
+  }
+  MESSAGE("best with --partition memory: ", memory_cuts, " of ", with_result);
+  CHECK(memory_cuts > 5);
 }
 
 TEST_CASE("a gap ends the search earlier, and is kept") {

@@ -119,6 +119,7 @@ TEST_CASE("what is evaluated survives a message") {
     const Pattern pattern = make_pattern(request, choice);
     const StepCosts step = make_step_costs(request, choice, pattern.shape);
     write(message, step);
+    write(message, Interest{k, k % 2 == 0});
     live::MessageReader reader = read_again(message);
     CHECK(read_variant_id(reader) == id);
     CHECK(in_words(read_evaluation(reader)) == in_words(one));
@@ -128,6 +129,9 @@ TEST_CASE("what is evaluated survives a message") {
     CHECK(read.chains == step.chains);
     CHECK(read.capacities == step.capacities);
     CHECK(in_words(read.refusal) == in_words(step.refusal));
+    const Interest interest = read_interest(reader);
+    CHECK(interest.below == k);
+    CHECK(interest.missing == (k % 2 == 0));
   }
 }
 

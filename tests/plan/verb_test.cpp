@@ -120,12 +120,36 @@ TEST_CASE("cuts of the layers are in the space when they are named, and the comm
   CHECK(both["runs"][0]["makespan_ns"] <= even["runs"][0]["makespan_ns"]);
 }
 
+TEST_CASE("where the balanced cut does not fit, the fastest cut that fits is tried, and the command repeats it") {
+  const Folder folder;
+  const auto plan = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8",
+                                 "--global-batch", "64", "--memory", "24GiB", "--only", "schedule=1f1b", "--fix",
+                                 "tp=2,pp=4,microbatch=2", "--format", "json"});
+    return Json::parse(folder.data(flags));
+  };
+  const Json open = plan({});
+  const Json& best = open["runs"][0];
+  CHECK(best["choice"]["partition"] == "memory");
+  CHECK(contains(best["command"], " --partition memory "));
+  CHECK(contains(open["frameworks"][0]["text"], "--pipeline-model-parallel-layout 'Et*7|"));
+  CHECK(contains(open.dump(), "the fastest cut that fits (partition memory)"));
+  const Json balanced = plan({"--partition", "auto"});
+  CHECK(best["makespan_ns"] < balanced["runs"][0]["makespan_ns"]);
+  CHECK(balanced["runs"][0]["choice"]["recompute"] != "none");
+  const Json alone = plan({"--partition", "memory"});
+  CHECK(alone["runs"][0]["makespan_ns"] == best["makespan_ns"]);
+  CHECK(contains(
+      folder.refusal({"plan", "--model", "gpt2-small", "--gpus", "2", "--partition", "memory", "--memory", "off"}),
+      "nothing says how much memory a device has"));
+}
+
 TEST_CASE("the first stages alone recompute where that is what fits, and the command says so") {
   const Folder folder;
   const Json plan =
       Json::parse(folder.data({"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch",
                                "64", "--memory", "24GiB", "--only", "schedule=1f1b,recompute=none,full,full:0-1",
-                               "--fix", "tp=2,pp=4,microbatch=2", "--format", "json", "--top", "1"}));
+                               "--fix", "tp=2,pp=4,microbatch=2,partition=auto", "--format", "json", "--top", "1"}));
   const Json& best = plan["runs"][0];
   CHECK(best["choice"]["recompute_stages"] == "0-1");
   CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));

@@ -56,6 +56,21 @@ TEST_CASE("recomputation and larger microbatches") {
   CHECK(decision_worth(job, decision).step == 5 * 12'000'000);
 }
 
+TEST_CASE(
+    "optpipe with copies to the host is simulated as it predicts, within the memory, and no longer than without") {
+  PlannerJob job = uniform_job(4, 2, 6);
+  for (PlannerLayer& layer : job.layers) layer.output = 2'000'000;  // 2 ms to the next stage
+  // Two activations of 6 MB beside 8 MB of state and what has been received.
+  job.types.front().memory = 24'000'000;
+  const DecisionWorth plain = decision_worth(job, decide("optpipe", job));
+  const PlannerDecision with = decide(parse_planner("optpipe:host=6"), job);
+  const DecisionWorth copied = decision_worth(job, with);
+  CHECK(plain.fits);
+  CHECK(copied.fits);
+  CHECK(copied.step < plain.step);
+  CHECK(copied.step == static_cast<Nanoseconds>(with.predicted));
+}
+
 TEST_CASE("all planners on one job: what they decide is simulated, and the best regrets nothing") {
   Draws draws(43);
   for (int run = 0; run < 30; ++run) {

@@ -3,16 +3,18 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "schedules/optimal.hpp"
+#include "schedules/optimal/copies/copied_order.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/optimal/program/solved_order.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/rows/check.hpp"
+#include "tests/support/every_plan.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
 
@@ -23,42 +25,6 @@ namespace {
 
 // Where a test runs is not where debubble is: the plugin is named.
 void name_solver_plugin() { ::setenv("DEBUBBLE_CBC_PLUGIN", DEBUBBLE_CBC_PLUGIN_FILE, 1); }  // NOLINT: one thread
-
-struct SolverCase {
-  PlanningCosts costs;
-  Placement placement;
-  int microbatches = 1;
-  std::vector<Bytes> limits;
-
-  [[nodiscard]] OrderProblem problem(bool split, OrderGoal goal) const {
-    return order_problem(costs, placement, microbatches, limits, split, goal);
-  }
-};
-
-// Unequal stages; limits from one microbatch to all of them.
-SolverCase solver_case(Dice& dice, int devices, int microbatches, int chunks) {
-  SolverCase of;
-  const int stages = devices * chunks;
-  const int scale = dice.once_in(2) ? 4 : 97;
-  of.placement = dice.once_in(2) ? loop_placement(devices, stages) : zigzag_placement(devices, stages);
-  of.microbatches = microbatches;
-  std::vector<Bytes> least(static_cast<std::size_t>(devices), 0);
-  for (int s = 0; s < stages; ++s) {
-    StageCost stage;
-    stage.forward = dice.from(1, scale);
-    stage.input_grad = dice.from(1, scale);
-    stage.weight_grad = dice.from(1, scale);
-    stage.backward = stage.input_grad + stage.weight_grad;
-    stage.activation = dice.from(2, 6);
-    stage.weight_grad_held = dice.from(0, static_cast<int>(stage.activation));
-    stage.copy = dice.from(1, scale);
-    least[static_cast<std::size_t>(of.placement.device_of(0, s))] += stage.activation;
-    of.costs.costs.stages.push_back(stage);
-  }
-  of.costs.hops.assign(static_cast<std::size_t>(stages - 1), dice.once_in(3) ? 0 : dice.from(0, 5));
-  for (const Bytes one : least) of.limits.push_back(one + dice.from(0, static_cast<int>(one) * (microbatches - 1)));
-  return of;
-}
 
 Nanoseconds solved_unaided(const OrderProblem& problem, bool copies) {
   OrderBudget budget(100'000'000);
@@ -81,7 +47,7 @@ TEST_CASE("the MILP without copies has the optimum of our exact search") {
       CAPTURE(chunks);
       CAPTURE(seed);
       const bool split = !dice.once_in(4);
-      const OrderProblem problem = solver_case(dice, devices, microbatches, chunks)
+      const OrderProblem problem = copied_case(dice, devices, microbatches, chunks)
                                        .problem(split, dice.once_in(3) ? OrderGoal::kSpan : OrderGoal::kStep);
       OrderBudget budget(10'000'000);
       const OrderPlan searched = search_orders(problem, {{"one microbatch at a time", one_at_a_time(problem)}}, budget);
@@ -99,111 +65,6 @@ TEST_CASE("the MILP without copies has the optimum of our exact search") {
   MESSAGE(cases << " cases agree");
 }
 
-namespace {
-
-using DevicePlan = std::pair<std::vector<std::int32_t>, std::vector<OrderCopy>>;  // a row and its lane
-
-// All rows of a device with microbatches in order, each with all plans of copies: any activations, any order of the
-// lane, any gate. In plain loops; shares nothing with the program but the clock.
-class EveryPlan {
- public:
-  explicit EveryPlan(const OrderProblem& problem) : problem_(problem) {
-    for (int d = 0; d < problem.devices; ++d) {
-      plans_.emplace_back();
-      std::vector<std::int32_t> row;
-      std::vector<int> counts(problem.queues.size(), 0);
-      extend_row(d, row, counts);
-    }
-  }
-
-  Nanoseconds best() {
-    Orders orders;
-    OrderCopies copies;
-    choose(orders, copies);
-    return best_;
-  }
-
- private:
-  void extend_row(int device, std::vector<std::int32_t>& row, std::vector<int>& counts) {
-    bool more = false;
-    for (const std::int32_t q : at(problem_.of_device, device)) {
-      const OrderQueue& queue = at(problem_.queues, q);
-      if (at(counts, q) == problem_.microbatches) continue;
-      more = true;
-      if (queue.needs >= 0 && at(counts, queue.needs) <= at(counts, q)) continue;
-      row.push_back(q);
-      ++at(counts, q);
-      extend_row(device, row, counts);
-      --at(counts, q);
-      row.pop_back();
-    }
-    if (more) return;
-    std::vector<OrderCopy> lane;
-    extend_lane(device, row, lane);
-  }
-
-  [[nodiscard]] static std::size_t position(const std::vector<std::int32_t>& row, std::int32_t queue, int microbatch) {
-    for (std::size_t k = 0;; ++k) {
-      if (row[k] == queue && microbatch-- == 0) return k;
-    }
-  }
-
-  void extend_lane(int device, const std::vector<std::int32_t>& row, std::vector<OrderCopy>& lane) {
-    bool closed = true;
-    for (const std::int32_t q : at(problem_.of_device, device)) {
-      if (at(problem_.queues, q).kind != OpKind::kForward || at(problem_.queues, q).at_begin == 0) continue;
-      for (std::int32_t k = 0; k < problem_.microbatches; ++k) {
-        bool out = false;
-        bool back = false;
-        for (const OrderCopy& copy : lane) {
-          if (copy.forward != q || copy.microbatch != k) continue;
-          (copy.back ? back : out) = true;
-        }
-        if (back) continue;
-        if (!out) {
-          lane.push_back({false, q, k, -1});
-          extend_lane(device, row, lane);
-          lane.pop_back();
-          continue;
-        }
-        closed = false;
-        const std::size_t use = position(row, at(problem_.queues, q).follower, k);
-        for (std::size_t gate = position(row, q, k); gate < use; ++gate) {
-          lane.push_back({true, q, k, static_cast<std::int32_t>(gate)});
-          extend_lane(device, row, lane);
-          lane.pop_back();
-        }
-      }
-    }
-    if (closed) at(plans_, device).emplace_back(row, lane);
-  }
-
-  void choose(Orders& orders, OrderCopies& copies) {
-    if (orders.size() == plans_.size()) {
-      const CopiedTimes times = time_with_copies(problem_, orders, copies);
-      if (!times.runs || times.cost >= best_) return;
-      for (std::size_t d = 0; d < plans_.size(); ++d) {
-        if (times.peaks[d] > problem_.limits[d]) return;
-      }
-      best_ = times.cost;
-      return;
-    }
-    for (const auto& [row, lane] : plans_[orders.size()]) {
-      orders.push_back(row);
-      copies.push_back(lane);
-      choose(orders, copies);
-      orders.pop_back();
-      copies.pop_back();
-    }
-  }
-
-  const OrderProblem& problem_;
-  std::vector<std::vector<DevicePlan>> plans_;
-  Nanoseconds best_ = std::numeric_limits<Nanoseconds>::max();
-};
-
-}  // namespace
-
 TEST_CASE("the MILP with copies has the optimum of all orders and all plans of copies") {
   name_solver_plugin();
   int cases = 0;
@@ -214,16 +75,16 @@ TEST_CASE("the MILP with copies has the optimum of all orders and all plans of c
       CAPTURE(devices);
       CAPTURE(microbatches);
       CAPTURE(seed);
-      SolverCase of = solver_case(dice, devices, microbatches, 1);
-      // Ways that leave time for copies. Where there would be too many plans, only one device makes any.
-      for (Nanoseconds& hop : of.costs.hops) hop += dice.from(0, 40);
-      for (StageCost& stage : of.costs.costs.stages) stage.copy = dice.from(1, 8);
-      if (devices * microbatches > 4) of.costs.costs.stages.back().activation = 0;
-      if (devices * microbatches > 4) of.costs.costs.stages.back().weight_grad_held = 0;
-      if (devices > 1) of.limits[0] = of.costs.costs.stages[0].activation * dice.from(1, microbatches - 1);
+      const CopiedCase of = tight_copied_case(dice, devices, microbatches);
       const OrderProblem problem = of.problem(microbatches < 3, OrderGoal::kStep);
       const Nanoseconds solved = solved_unaided(problem, true);
-      REQUIRE(solved == EveryPlan(problem).best());
+      REQUIRE(solved == best_of_every_plan(problem));
+      OrderBudget budget(2'000'000);
+      const std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+      const CopiedPlan searched = search_copied_orders(problem, starts, std::nullopt, false, budget);
+      REQUIRE(searched.order.has_value());
+      REQUIRE(searched.order->cost == solved);
+      REQUIRE(searched.bound.cost == solved);
       shorter += solved < solved_unaided(problem, false) ? 1 : 0;
       ++cases;
     }
@@ -281,6 +142,34 @@ TEST_CASE("golden: enumerated makespans, by our search and by the MILP, which co
       if (row.devices * row.microbatches > 6 || limit % 2 != 0) continue;  // with copies it takes long
       REQUIRE(solved_unaided(problem, true) <= makespan);
     }
+  }
+}
+
+TEST_CASE("our search with copies has the MILP's optimum where both devices have too little memory") {
+  name_solver_plugin();
+  struct SolvedRow {
+    int microbatches;
+    bool split;
+    Bytes limit;  // activations of 2 bytes
+  };
+  for (const SolvedRow& row : std::vector<SolvedRow>{
+           {2, false, 2}, {2, false, 3}, {2, true, 2}, {2, true, 3}, {3, false, 2}, {3, false, 3}, {3, false, 4}}) {
+    CAPTURE(row.microbatches);
+    CAPTURE(row.split);
+    CAPTURE(row.limit);
+    PlanningCosts known = equal_case(2, row.microbatches, {1, 1, 1, 2, 1}, 2).known();
+    for (StageCost& stage : known.costs.stages) stage.copy = 1;
+    const OrderProblem problem = order_problem(known, loop_placement(2, 2), row.microbatches, {row.limit, row.limit},
+                                               row.split, OrderGoal::kStep);
+    const std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+    OrderBudget nodes(1'000'000'000);
+    const SolvedOrder solved = solve_order(problem, starts, {.copies = true}, nodes);
+    REQUIRE(solved.plan.proven());
+    OrderBudget budget(2'000'000);
+    const CopiedPlan searched = search_copied_orders(problem, starts, std::nullopt, false, budget);
+    REQUIRE(searched.order.has_value());
+    REQUIRE(searched.order->cost == solved.plan.cost);
+    REQUIRE(searched.bound.cost == solved.plan.cost);
   }
 }
 

@@ -1,15 +1,19 @@
-// A crew that cannot have all its threads ends those that it has.
+// Where threads cannot be started, those that are there end, and the error says so.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
+#include "sim/core/error.hpp"
+#include "studies/parallel.hpp"
 #include "studies/sweep/crew.hpp"
 
 namespace debubble::testing {
@@ -78,16 +82,34 @@ TEST_CASE("where a thread cannot be started, those that wait for blocks end, and
   const SweepSpace space(flags);
   const SweepForm form;
   NeverAnyBlock source;
-  bool threw = false;
+  std::string code;
   {
     const FewAddresses few;
     try {
       const SweepCrew crew(source, space, form, 1024);
-    } catch (const std::exception&) {
-      threw = true;
+    } catch (const UnavailableError& error) {
+      code = error.diagnostic().code;
     }
   }
-  CHECK(threw);
+  CHECK(code == "E016");
+}
+
+TEST_CASE("where so many threads cannot be started, no work begins") {
+  if (!kLimitsAddresses) return;
+  std::string code;
+  std::atomic<int> begun = 0;
+  {
+    const FewAddresses few;
+    try {
+      for_each_index(2000, 1024, [&](std::size_t /*k*/) { ++begun; });
+    } catch (const UnavailableError& error) {
+      code = error.diagnostic().code;
+    }
+  }
+  CHECK(code == "E016");
+  CHECK(begun == 0);
+  for_each_index(100, 2, [&](std::size_t /*k*/) { ++begun; });
+  CHECK(begun == 100);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -83,6 +86,36 @@ TEST_CASE("the exception of the lowest index comes out, when all have ended") {
     CHECK(what == "3");
     CHECK(ended == 100);
   }
+}
+
+TEST_CASE("as many threads as asked work at once, be there so many cores or not") {
+  for (const int threads : {2, 3, 64}) {
+    CAPTURE(threads);
+    std::mutex mutex;
+    std::condition_variable changed;
+    int waiting = 0;
+    int most = 0;
+    bool together = true;
+    for_each_index(3 * static_cast<std::size_t>(threads), threads, [&](std::size_t /*k*/) {
+      std::unique_lock lock(mutex);
+      const int round = most / threads;
+      most += 1;
+      if (++waiting == threads) {
+        waiting = 0;
+        return changed.notify_all();
+      }
+      const auto all_here = [&] { return most >= (round + 1) * threads; };
+      if (!changed.wait_for(lock, std::chrono::seconds(60), all_here)) together = false;
+    });
+    CHECK(together);
+  }
+}
+
+TEST_CASE("work within work is done once, too") {
+  std::vector<int> done(6 * 50, 0);
+  for_each_index(6, 3,
+                 [&](std::size_t k) { for_each_index(50, 2, [&](std::size_t inner) { done[k * 50 + inner] += 1; }); });
+  CHECK(done == std::vector<int>(300, 1));
 }
 
 TEST_CASE("no more threads than there is work") {

@@ -234,8 +234,8 @@ class Explain : public Command {
     AdviceContext context;
     context.flags = repeated_flags(flags_);
     context.schedule = shell_quoted(name);
-    context.own_partition = !scenario.partition.automatic();
-    context.auto_partition = scenario.profile && !context.own_partition;
+    context.own_partition = !scenario.partition.follows_from_job();
+    context.auto_partition = scenario.profile && scenario.partition.automatic();
     context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;
   }

@@ -17,6 +17,7 @@
 #include "studies/parallel.hpp"
 #include "studies/sweep/crew.hpp"
 #include "studies/sweep/over_mpi.hpp"
+#include "studies/sweep/pipeline.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/sweep_progress.hpp"
 #include "tools/views/sweep/sweep_lines.hpp"
@@ -148,26 +149,40 @@ class Sweep : public Command {
   // From row `first` on. Returns the signal that ended it early, or 0.
   template <typename Take>
   int sweep(const SweepSpace& space, std::int64_t first, SweepBlock& sum, const Take& take) {
-    using namespace std::chrono_literals;
     const InterruptWatch interrupt;
     SweepProgress progress(first, space.rows());
+    const auto take_block = [&](const SweepBlock& block) {
+      take(block.lines);
+      add_block(sum, block, form_.top);
+      progress.done(first + sum.rows(), sum.rows() - sum.rows_with(kExitOk));
+    };
     const auto rows = space.rows() - first;
-    const int asked = ranks_ != nullptr && threads_ == 0 ? ranks_->threads() : threads_;
-    const int threads = threads_for(static_cast<std::size_t>(rows), asked);
-    const int all = threads * (ranks_ != nullptr ? ranks_->size() : 1);
+    if (ranks_ != nullptr) {
+      sweep_over_mpi(space, first, interrupt, take_block);
+    } else {
+      const int threads = threads_for(static_cast<std::size_t>(rows), threads_);
+      pipe_blocks(
+          {first, space.rows(), rows_per_block(rows, threads)}, threads, sweep_workers(space, form_),
+          [&] { return interrupt.noted() == 0; }, take_block);
+    }
+    return interrupt.noted();
+  }
+
+  // Rank 0: its own threads and the other ranks do the blocks, while this one hears and reads.
+  template <typename Take>
+  void sweep_over_mpi(const SweepSpace& space, std::int64_t first, const InterruptWatch& interrupt, const Take& take) {
+    using namespace std::chrono_literals;
+    const auto rows = space.rows() - first;
+    const int threads = threads_for(static_cast<std::size_t>(rows), threads_ > 0 ? threads_ : ranks_->threads());
+    const int all = threads * ranks_->size();
     BlockBoard board(first, space.rows(), rows_per_block(rows, all), kBlocksAhead * all);
     const SweepCrew crew(board, space, form_, threads);
-    if (ranks_ != nullptr) tell(ranks_->deal(board, fingerprint_));
+    tell(ranks_->deal(board, fingerprint_));
     while (!board.finished() && interrupt.noted() == 0) {
-      if (ranks_ != nullptr) tell(ranks_->deal(board, fingerprint_));
-      const std::optional<SweepBlock> block = board.next(ranks_ != nullptr ? 1ms : 100ms);
-      if (!block) continue;
-      take(block->lines);
-      add_block(sum, *block, form_.top);
-      progress.done(first + sum.rows(), sum.rows() - sum.rows_with(kExitOk));
+      tell(ranks_->deal(board, fingerprint_));
+      if (const std::optional<SweepBlock> block = board.next(1ms)) take(*block);
     }
-    if (ranks_ != nullptr) ranks_->dismiss();
-    return interrupt.noted();
+    ranks_->dismiss();
   }
 
   static void tell(const std::string& news) {
@@ -181,8 +196,6 @@ class Sweep : public Command {
     if (sum.rows() == 0 || sum.rows_with(kExitOk) > 0) return kExitOk;
     return sum.rows_with(kExitUsage) == sum.rows() ? kExitUsage : kExitFinding;
   }
-
-  static constexpr std::int64_t kBlocksAhead = 8;
 
   SweepFlags sweep_;
   OutputFlags output_;

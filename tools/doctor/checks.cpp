@@ -24,6 +24,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 #include "studies/measure/places.hpp"
+#include "studies/parallel.hpp"
 #include "tools/doctor/build_facts.hpp"
 
 namespace debubble {
@@ -169,6 +170,7 @@ std::vector<MachineCheck> check_machine() {
       {"simulation", "ok", "needs no GPU, no network and no other program"},
       {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
       {"processors", "ok", processors_text()},
+      {"threads", "ok", parallel_library() + ": sweeps, plans and what-ifs use all cores"},
       products_check(),
       mpi_check(),
       solver_check(),

@@ -43,7 +43,7 @@ constexpr std::array<ErrorRow, 9> kComparing{{
      "check the clocks and how the times were recorded"},
 }};
 
-constexpr std::array<ErrorRow, 9> kLive{{
+constexpr std::array<ErrorRow, 10> kLive{{
     {"E002", "E004 E005",
      "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
@@ -57,6 +57,8 @@ constexpr std::array<ErrorRow, 9> kLive{{
      "the message has the error and its place in your code"},
     {"E015", "", "a sweep or plan over MPI: rank 0, which takes the results, has gone",
      "go on with `--resume`: what rank 0 has written is whole"},
+    {"E016", "", "so many threads cannot be started on this machine",
+     "ask for fewer with `--threads`, or raise the limit: `ulimit -u`, `ulimit -v`, or the container's"},
     {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",
      "see which device waits for what; the order may deadlock on this runtime"},
     {"E031", "", "a finding: a wrong tensor reached an op (status 1)",

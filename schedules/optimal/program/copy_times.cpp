@@ -40,7 +40,11 @@ class CopiedRun {
       if (device.ops < orders_[d].size() || device.copies < copies_[d].size()) return {};
       const Nanoseconds cost = device.free - problem_.offsets[d];
       times.cost = d == 0 ? cost : std::max(times.cost, cost);
-      times.peaks.push_back(peak(d));
+      add_peak(d, times);
+    }
+    for (DeviceState& device : devices_) {
+      times.begins.push_back(std::move(device.begun));
+      times.copied.push_back(std::move(device.copied));
     }
     return times;
   }
@@ -49,8 +53,9 @@ class CopiedRun {
   struct DeviceState {
     std::size_t ops = 0, copies = 0;
     Nanoseconds free = 0, lane = 0;
-    std::vector<Nanoseconds> begun;  // by position in the row
-    // What is given back at a time counts before what is taken then.
+    std::vector<Nanoseconds> begun;   // by position in the row
+    std::vector<Nanoseconds> copied;  // by position in the lane
+    // Of copies; what is given back at a time counts before what is taken then.
     std::vector<std::pair<Nanoseconds, Bytes>> events;
   };
 
@@ -80,8 +85,6 @@ class CopiedRun {
     begins_[id] = begin;
     device.begun.push_back(begin);
     device.free = begin + queue.duration;
-    device.events.emplace_back(begin, queue.at_begin);
-    device.events.emplace_back(device.free, queue.at_end);
     ++at(counts_, q);
     ++device.ops;
     return true;
@@ -99,6 +102,7 @@ class CopiedRun {
       if (to_index(copy.after) >= device.begun.size()) return false;
       begin = std::max(begin, at(device.begun, copy.after));
     }
+    device.copied.push_back(begin);
     device.lane = begin + forward.copy;
     if (copy.back) {
       backs_[gradient_of(copy)] = device.lane;
@@ -110,13 +114,38 @@ class CopiedRun {
     return true;
   }
 
-  [[nodiscard]] Bytes peak(std::size_t d) const {
-    std::vector<std::pair<Nanoseconds, Bytes>> events = devices_[d].events;
-    std::sort(events.begin(), events.end());
+  // In the engine's order (sim/engine/totals.cpp): what copies have done by an op's begin counts before the op takes
+  // memory, what they do by its very end after it has given some back.
+  void add_peak(std::size_t d, CopiedTimes& times) {
+    DeviceState& device = devices_[d];
+    std::sort(device.events.begin(), device.events.end());
     Bytes held = 0;
     Bytes most = 0;
-    for (const auto& event : events) most = std::max(most, held += event.second);
-    return most;
+    const auto change = [&](Nanoseconds time, Bytes bytes) {
+      held += bytes;
+      most = std::max(most, held);
+      if (bytes <= 0 || held <= problem_.limits[d]) return;
+      times.over += held - problem_.limits[d];
+      if (times.over_on >= 0 && times.over_at <= time) return;
+      times.over_on = static_cast<std::int32_t>(d);
+      times.over_at = time;
+    };
+    std::size_t next = 0;
+    const auto copy_until = [&](Nanoseconds time) {
+      for (; next < device.events.size() && device.events[next].first <= time; ++next) {
+        change(device.events[next].first, device.events[next].second);
+      }
+    };
+    for (std::size_t k = 0; k < device.begun.size(); ++k) {
+      const OrderQueue& queue = at(problem_.queues, orders_[d][k]);
+      copy_until(device.begun[k]);
+      change(device.begun[k], queue.at_begin);
+      const Nanoseconds end = device.begun[k] + queue.duration;
+      copy_until(end - 1);
+      change(end, queue.at_end);
+    }
+    copy_until(device.lane);
+    times.peaks.push_back(most);
   }
 
   const OrderProblem& problem_;

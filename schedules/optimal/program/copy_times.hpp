@@ -22,9 +22,14 @@ struct OrderCopy {
 using OrderCopies = std::vector<std::vector<OrderCopy>>;  // by device
 
 struct CopiedTimes {
-  bool runs = false;         // false: a deadlock, and nothing else is known
-  Nanoseconds cost = 0;      // as OrderTimes::cost
-  std::vector<Bytes> peaks;  // by device, of activations
+  bool runs = false;          // false: a deadlock, and nothing else is known
+  Nanoseconds cost = 0;       // as OrderTimes::cost
+  std::vector<Bytes> peaks;   // by device, of activations
+  Bytes over = 0;             // beyond the limits, summed over all moments at which a device takes memory
+  std::int32_t over_on = -1;  // the device that is beyond its limit first, and when
+  Nanoseconds over_at = 0;
+  std::vector<std::vector<Nanoseconds>> begins;  // of ops, by device and position in its row
+  std::vector<std::vector<Nanoseconds>> copied;  // begins of copies, by device and position in its lane
 };
 
 // `copies`: one entry per device.

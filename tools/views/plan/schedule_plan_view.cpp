@@ -45,6 +45,13 @@ std::string quoted_reason(const ScheduleTrial& trial) {
   return quoted + "\"";
 }
 
+// A PyTorch table has no words for copies to the host; our own format has.
+std::string export_command(const ScheduleTrial& trial) {
+  constexpr std::string_view kSimulate = "debubble simulate";
+  if (trial.report.copies == 0) return trial.command + " --export-schedule order.csv";
+  return "debubble export" + trial.command.substr(kSimulate.size()) + " --to schedule-json --output order.json";
+}
+
 }  // namespace
 
 std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const ViewStyle& style) {
@@ -96,7 +103,7 @@ std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const 
                 room));
   text += "\n" + table.text(static_cast<std::size_t>(style.width)) + "\n";
   constexpr std::size_t kGoesOn = 2;
-  std::vector<std::string> lines = command_lines(best.command + " --export-schedule order.csv", room - kGoesOn);
+  std::vector<std::string> lines = command_lines(export_command(best), room - kGoesOn);
   for (std::size_t k = 1; k < lines.size(); ++k) lines[k].insert(0, kGoesOn, ' ');
   add_item(text, "export", lines);
   return text;

@@ -1,0 +1,83 @@
+// Lower bounds of what a choice takes however its layers are cut, as long as every stage fits its device: they hold for
+// --partition memory, whose cut only the whole order and a simulation tell.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "scenario/request/scenario.hpp"
+#include "sim/core/at.hpp"
+#include "studies/plan/evaluation.hpp"
+#include "studies/plan/order_summary.hpp"
+
+namespace debubble {
+
+[[nodiscard]] bool is_memory_cut(const PlanChoice& choice);
+
+// Whether every device of the order has one stage of one replica, so that the bounds below weigh single stages.
+[[nodiscard]] bool has_single_stages(const Pattern& pattern);
+
+struct CutBound {
+  Nanoseconds step = 0;
+  Bytes memory = 0;   // of the device that takes most
+  Bytes missing = 0;  // more than 0: no cut fits
+};
+
+// For all orders of one base and ZeRO stage.
+class CutBounds {
+ public:
+  // Throws what check_scenario throws.
+  CutBounds(const PlanRequest& request, const PlanChoice& choice);
+
+  // Of a pattern with single stages, which may be that of fewer microbatches than the choice's. The least, over all
+  // cuts into consecutive stages that fit, of the longest
+  //     forwards of the stages before + all ops of the stage + whole backwards of the stages before
+  // of any stage. Stages are weighed by what adds up over their layers: states, activations, times.
+  [[nodiscard]] CutBound of(const Pattern& pattern) const;
+  // Whether `of` lacks nothing; sooner.
+  [[nodiscard]] bool may_fit(const Pattern& pattern) const;
+
+  [[nodiscard]] bool knows_rooms() const { return !capacities_.empty(); }
+
+  // Of any order, on so many devices: means, so that the device with most has no less.
+  [[nodiscard]] Nanoseconds mean_time(const OrderSummary& order, int devices) const;
+  [[nodiscard]] Bytes mean_states(int devices) const;
+
+ private:
+  // Of the first so many layers.
+  struct Sums {
+    std::vector<Nanoseconds> time{0};  // forward and backward, of a microbatch
+    std::vector<Nanoseconds> forward{0};
+    std::vector<Bytes> states{0};
+    std::vector<Bytes> activation{0};
+    std::vector<Bytes> weight_grad{0};
+  };
+  struct Limit {
+    Nanoseconds step = 0;
+    Bytes more = 0;  // than the devices have
+    Bytes room = 0;  // of every device, in the place of what it has; 0: what it has
+  };
+
+  [[nodiscard]] Sums sums_of(bool recomputed) const;
+  [[nodiscard]] bool some_cut(const Pattern& pattern, const Limit& limit) const;
+  [[nodiscard]] Bytes held_by(const DeviceSummary& device, int pieces, int begin, int end) const;
+  [[nodiscard]] static Nanoseconds engines(const OrderSummary& order);
+  [[nodiscard]] Nanoseconds rounding(const OrderSummary& order) const;
+  [[nodiscard]] Nanoseconds time_of(const OrderSummary& order, int stage, int begin, int end) const;
+  [[nodiscard]] const Sums& on(int stage) const { return !named_.empty() && named_[to_index(stage)] ? again_ : plain_; }
+
+  Scenario scenario_;
+  std::vector<Bytes> capacities_;
+  int microbatches_;
+  int layers_;
+  std::vector<bool> named_;  // by stage: recomputes; empty: all alike
+  Sums plain_, again_;
+};
+
+// Of choices with --partition memory, as `bounded` has them.
+[[nodiscard]] std::vector<Evaluation> bounded_memory_cuts(const PlanRequest& request,
+                                                          const std::vector<PlanChoice>& choices,
+                                                          const std::map<PatternKey, Pattern>& patterns);
+
+}  // namespace debubble

@@ -116,7 +116,7 @@ std::optional<CachingAllocator::Block> CachingAllocator::new_segment(Bytes size,
 std::optional<CachingAllocator::Block> CachingAllocator::grown_tail(Bytes size, bool small) {
   const auto missing = [&] {
     const Block last = tail(small);
-    return round_up(size - (last >= 0 && at(last).free ? at(last).size : 0), page_of(small));
+    return round_up(size - (last >= 0 && at(last).free != nullptr ? at(last).size : 0), page_of(small));
   };
   if (capacity_ > 0 && reserved_ + missing() > capacity_) release_free_pages();
   const Bytes more = missing();
@@ -124,7 +124,7 @@ std::optional<CachingAllocator::Block> CachingAllocator::grown_tail(Bytes size, 
   reserved_ += more;
   peak_reserved_ = std::max(peak_reserved_, reserved_);
   const Block last = tail(small);
-  if (last >= 0 && at(last).free) {
+  if (last >= 0 && at(last).free != nullptr) {
     forget(last);
     at(last).size += more;
     return last;
@@ -141,17 +141,20 @@ std::optional<CachingAllocator::Block> CachingAllocator::grown_tail(Bytes size, 
 void CachingAllocator::release_free_pages() {
   for (const bool small : {true, false}) {
     const Bytes page = page_of(small);
-    for (auto& [size, like] : pool(small)) {
-      for (const Free& free : like.heap) {
+    for (const Pooled& one : pool(small)) {
+      FreeOfSize& like = *one.blocks;
+      const auto release = [&](const Free& free) {
         Part& part = at(free.block);
-        if (!is_free(free, size)) continue;
+        if (!is_free(free, like)) return;
         const Bytes pages = (part.address + part.size) / page - (part.address + page - 1) / page;
-        if (pages <= 0) continue;
+        if (pages <= 0) return;
         reserved_ -= pages * page;
         --like.blocks;
-        part.free = false;
+        part.free = nullptr;
         part.used = true;
-      }
+      };
+      std::for_each(like.rising.begin() + static_cast<std::ptrdiff_t>(like.next), like.rising.end(), release);
+      std::for_each(like.heap.begin(), like.heap.end(), release);
     }
   }
 }

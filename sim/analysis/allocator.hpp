@@ -19,9 +19,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/core/units.hpp"
-
 #include "sim/core/at.hpp"
+#include "sim/core/units.hpp"
 
 namespace debubble {
 

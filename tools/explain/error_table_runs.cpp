@@ -56,7 +56,7 @@ constexpr std::array<ErrorRow, 10> kLive{{
     {"E013", "", "`--backend torch`: a process ended with an error, of your stages or of PyTorch",
      "the message has the error and its place in your code"},
     {"E015", "", "a sweep or plan over MPI: rank 0, which takes the results, has gone",
-     "go on with `--resume`: what rank 0 has written is whole"},
+     "a sweep goes on with `--resume`, a plan starts anew"},
     {"E016", "", "so many threads cannot be started on this machine",
      "ask for fewer with `--threads`, or raise the limit: `ulimit -u`, `ulimit -v`, or the container's"},
     {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",

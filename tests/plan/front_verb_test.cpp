@@ -191,8 +191,9 @@ TEST_CASE("where no flag alone is enough, all are left open at once") {
 
 TEST_CASE("a memory list keeps its devices apart") {
   const Folder folder;
-  const Json plan = checked_changes(folder, {"plan", "--model", "gpt2-xl", "--gpus", "2", "-p", "2", "--memory",
-                                             "4GiB,40GiB", "--global-batch", "8", "--schedules", "1f1b"});
+  const Json plan =
+      checked_changes(folder, {"plan", "--model", "gpt2-xl", "--gpus", "2", "-p", "2", "--memory", "4GiB,40GiB",
+                               "--global-batch", "8", "--schedules", "1f1b", "--partition", "auto"});
   CHECK(plan["shortage"]["device"] == 0);
   CHECK(plan["shortage"]["capacity_bytes"] == std::int64_t{4} << 30);
   bool offered = false;

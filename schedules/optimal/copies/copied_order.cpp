@@ -16,7 +16,7 @@ constexpr Nanoseconds kNoCost = std::numeric_limits<Nanoseconds>::max() / 4;
 constexpr const char* kOtherMemory = "an order for more memory";
 constexpr std::size_t kMostCopiedOps = 48;  // of a problem for the exact search
 
-OrderBudget share_of(const OrderBudget& budget, int part) {
+OrderBudget part_of_budget(const OrderBudget& budget, int part) {
   return budget.timed() ? OrderBudget(budget.time_left() / part) : OrderBudget(budget.left() / part);
 }
 
@@ -66,7 +66,7 @@ class CopiedSearch {
   void find_bound(const std::vector<OrderStart>& starts) {
     OrderProblem free = problem_;
     free.limits.assign(free.limits.size(), kAllMemory);
-    OrderBudget part = share_of(budget_, 4);
+    OrderBudget part = part_of_budget(budget_, 4);
     OrderPlan plan = search_orders(free, starts, part);
     budget_.charge(part.used());
     plan_.bound = {plan.bound.cost, "no amount of memory makes it shorter"};
@@ -87,7 +87,7 @@ class CopiedSearch {
         if (within_limits(more, start.orders)) fitting.push_back(start);
       }
       if (fitting.empty()) continue;
-      OrderBudget part = share_of(budget_, 12);
+      OrderBudget part = part_of_budget(budget_, 12);
       const OrderPlan plan = search_orders(more, fitting, part);
       budget_.charge(part.used());
       moves_.add_start(kOtherMemory, plan.orders);

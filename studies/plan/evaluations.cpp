@@ -59,9 +59,11 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
     groups.back().push_back(id);
   }
   std::vector<std::vector<PlanChoice>> choices(groups.size());
-  for (std::size_t k = 0; k < groups.size(); ++k) {
+  PlanWork here_alone;
+  here_alone.here = [&](std::size_t k) {
     for (const VariantId& id : groups[k]) choices[k].push_back(choice_of(id));
-  }
+  };
+  do_pieces(nullptr, groups.size(), threads, here_alone);
   make_patterns(choices, threads);
   std::vector<std::vector<Evaluation>> found(groups.size());
   PlanWork work;
@@ -81,12 +83,17 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
 }
 
 void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads) {
-  std::map<PatternKey, PlanChoice> fresh;
-  for (const std::vector<PlanChoice>& group : groups) {
-    for (const PlanChoice& choice : group) {
-      if (!patterns_.contains(pattern_key(choice))) fresh.emplace(pattern_key(choice), choice);
+  std::vector<std::map<PatternKey, PlanChoice>> missing(groups.size());
+  PlanWork look;
+  look.here = [&](std::size_t k) {
+    for (const PlanChoice& choice : groups[k]) {
+      PatternKey key = pattern_key(choice);
+      if (!patterns_.contains(key)) missing[k].try_emplace(std::move(key), choice);
     }
-  }
+  };
+  do_pieces(nullptr, groups.size(), threads, look);
+  std::map<PatternKey, PlanChoice> fresh;
+  for (std::map<PatternKey, PlanChoice>& some : missing) fresh.merge(some);
   std::vector<std::pair<const PlanChoice*, Pattern*>> work;
   for (const auto& [key, choice] : fresh) work.emplace_back(&choice, &patterns_[key]);
   PlanWork here_alone;
@@ -140,10 +147,12 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
     }
   }
   make_all_step_costs(usual, threads);
-  for (const VariantId& id : usual) {
-    const PlanChoice choice = choice_of(id);
-    refine(choice, patterns_.at(pattern_key(choice)), steps_.at(step_key(id)), *find(id));
-  }
+  PlanWork closer;
+  closer.here = [&](std::size_t k) {
+    const PlanChoice choice = choice_of(usual[k]);
+    refine(choice, patterns_.at(pattern_key(choice)), steps_.at(step_key(usual[k])), *find(usual[k]));
+  };
+  do_pieces(nullptr, usual.size(), threads, closer);
   PlanWork here_alone;
   here_alone.here = [&](std::size_t k) { refine_planned(request_, planned[k].first, *planned[k].second); };
   do_pieces(ranks_, planned.size(), threads, here_alone);

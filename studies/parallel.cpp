@@ -1,7 +1,6 @@
 #include "studies/parallel.hpp"
 
 #include <pthread.h>
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 #include <latch>
 #include <mutex>
@@ -148,17 +148,17 @@ void for_each_index(std::size_t count, int threads, const std::function<void(std
   if (threads <= 1 || count <= 1) {
     for (std::size_t k = 0; k < count; ++k) do_one(k);
   } else {
+    std::atomic<std::size_t> next = 0;
     happens_before(TaskOrder::kBegin);
     in_arena(threads, [&] {
-      // One piece is a task: what pieces cost differs much.
-      tbb::parallel_for(
-          tbb::blocked_range<std::size_t>(0, count),
-          [&](const tbb::blocked_range<std::size_t>& pieces) {
-            happens_after(TaskOrder::kBegin);
-            for (std::size_t k = pieces.begin(); k < pieces.end(); ++k) do_one(k);
-            happens_before(TaskOrder::kEnd);
-          },
-          tbb::simple_partitioner());
+      // Every thread takes the next piece when it has done one: what pieces cost differs much, and a caller that puts
+      // the long ones first has no thread wait for one at the end.
+      const auto do_pieces_left = [&](int /*thread*/) {
+        happens_after(TaskOrder::kBegin);
+        for (std::size_t k = next++; k < count; k = next++) do_one(k);
+        happens_before(TaskOrder::kEnd);
+      };
+      tbb::parallel_for(0, threads, do_pieces_left, tbb::simple_partitioner());
     });
     happens_after(TaskOrder::kEnd);
   }

@@ -20,7 +20,7 @@ void ask_for(PlanTask task, live::MessageWriter& message) { message.number(stati
 }  // namespace
 
 PlanEvaluations::PlanEvaluations(PlanRequest request, PlanSpace space, PlanRanks* ranks)
-    : request_(std::move(request)), space_(std::move(space)), ranks_(ranks) {}
+    : request_(std::move(request)), space_(std::move(space)), ranks_(ranks), evaluations_(2 * space_.bases.size()) {}
 
 void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
   if (!bases_.empty()) return;
@@ -39,14 +39,17 @@ void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
 }
 
 Evaluation* PlanEvaluations::find(const VariantId& id) {
-  const auto found = evaluations_.find(id);
-  return found == evaluations_.end() ? nullptr : &found->second;
+  std::map<VariantId, Evaluation>& of_base = evaluations_[id.base];
+  const auto found = of_base.find(id);
+  return found == of_base.end() ? nullptr : &found->second;
 }
 
 std::vector<VariantId> PlanEvaluations::simulated() const {
   std::vector<VariantId> ids;
-  for (const auto& [id, one] : evaluations_) {
-    if (was_simulated(one)) ids.push_back(id);
+  for (const std::map<VariantId, Evaluation>& of_base : evaluations_) {
+    for (const auto& [id, one] : of_base) {
+      if (was_simulated(one)) ids.push_back(id);
+    }
   }
   return ids;
 }
@@ -77,9 +80,12 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
     for (std::size_t i = 0; i < groups[k].size(); ++i) found[k].push_back(read_evaluation(done));
   };
   do_pieces(ranks_, groups.size(), threads, work);
-  for (std::size_t k = 0; k < groups.size(); ++k) {
-    for (std::size_t i = 0; i < groups[k].size(); ++i) evaluations_[groups[k][i]] = std::move(found[k][i]);
-  }
+  PlanWork keep;
+  keep.here = [&](std::size_t k) {
+    std::map<VariantId, Evaluation>& of_base = evaluations_[groups[k].front().base];
+    for (std::size_t i = 0; i < groups[k].size(); ++i) of_base[groups[k][i]] = std::move(found[k][i]);
+  };
+  do_pieces(nullptr, groups.size(), threads, keep);
 }
 
 void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads) {
@@ -186,7 +192,7 @@ std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<Variant
     for (std::size_t i = 0; i < groups[k].size(); ++i) {
       if (!found[k][i]) continue;
       cuts.push_back(with_memory_cut(space_, groups[k][i]));
-      const auto [place, is_new] = evaluations_.try_emplace(cuts.back());
+      const auto [place, is_new] = evaluations_[cuts.back().base].try_emplace(cuts.back());
       if (!is_new) continue;
       place->second.bound = found[k][i]->step;
       place->second.memory_bound = found[k][i]->memory;
@@ -201,6 +207,13 @@ void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Inte
     Evaluation* one = find(id);
     if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(id, one);
   }
+  // The longest first, so that at the end no thread waits for one of them.
+  const auto ops = [&](const VariantId& id) {
+    const PlanChoice choice = choice_of(id);
+    return std::int64_t{choice.pipeline} * choice.chunks * choice.microbatches;
+  };
+  std::stable_sort(fresh.begin(), fresh.end(),
+                   [&](const auto& one, const auto& other) { return ops(one.first) > ops(other.first); });
   PlanWork work;
   work.here = [&](std::size_t k) { simulate_choice(request_, choice_of(fresh[k].first), *fresh[k].second, interest); };
   work.ask = [&](std::size_t k, live::MessageWriter& task) {

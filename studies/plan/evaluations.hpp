@@ -33,7 +33,7 @@ class PlanEvaluations {
   // What was simulated.
   [[nodiscard]] std::vector<VariantId> simulated() const;
 
-  // Bounds of those that have none yet. `ids` are sorted.
+  // Bounds of those that have none yet. In `ids` those of one base stand together.
   void bound(const std::vector<VariantId>& ids, int threads);
   // A closer look at those that have had none.
   void refine_all(const std::vector<VariantId>& ids, int threads);
@@ -55,7 +55,7 @@ class PlanEvaluations {
   PlanSpace space_;
   PlanRanks* ranks_;
   std::vector<BaseEvaluation> bases_;
-  std::map<VariantId, Evaluation> evaluations_;
+  std::vector<std::map<VariantId, Evaluation>> evaluations_;  // by base
   std::map<PatternKey, Pattern> patterns_;
   std::map<const Pattern*, const Pattern*> shapes_;    // of each pattern: the first with its shape
   std::map<int, std::vector<const Pattern*>> firsts_;  // by stages

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "scenario/check_scenario.hpp"
+#include "studies/parallel.hpp"
 #include "studies/plan/over_mpi.hpp"
 
 namespace debubble {
@@ -85,18 +87,42 @@ class PlanMaker {
     plan_.alternatives.push_back({"least memory within 10 %, of those simulated", *smallest, ""});
   }
 
+  // The best, and for each framework that does not run it the best of its own, simulated side by side.
   void show_best() {
-    const PlanChoice& choice = plan_.search.runs.front().choice;
     progress_.phase("simulating the best once more");
-    const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
-    plan_.best = simulate(scenario, choice.schedule, progress_);
+    const PlanChoice& best = plan_.search.runs.front().choice;
+    std::vector<Shown> shown{{&best, {}, {}}};
     for (const char* const framework : kPlanFrameworks) {
-      FrameworkFlags flags =
-          framework_flags(framework, choice, plan_.best->job, *scenario.profile, asked().request.global_batch);
-      name_modules(flags);
-      plan_.frameworks.push_back(can_run(choice, framework) ? flags : own_best(framework, std::move(flags)));
+      const PlanChoice* const own = can_run(best, framework) ? nullptr : own_best(framework);
+      if (own != nullptr) shown.push_back({own, {}, {}});
     }
+    for_each_index(shown.size(), threads_for(shown.size(), asked().options.threads), [&](std::size_t k) {
+      NoProgress nobody;
+      shown[k].scenario = check_scenario(flags_of(*shown[k].choice, asked().request.job));
+      shown[k].run = simulate(*shown[k].scenario, shown[k].choice->schedule, nobody);
+    });
+    for (const char* const framework : kPlanFrameworks) show_flags(framework, shown);
+    plan_.best = std::move(*shown.front().run);
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
+  }
+
+  struct Shown {
+    const PlanChoice* choice;
+    std::optional<Scenario> scenario;
+    std::optional<Simulated> run;
+  };
+
+  // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
+  // all.
+  void show_flags(const std::string& framework, const std::vector<Shown>& shown) {
+    const PlanChoice* const own = can_run(*shown.front().choice, framework) ? nullptr : own_best(framework);
+    const auto is_own = [&](const Shown& one) { return one.choice == own; };
+    const Shown& one = own == nullptr ? shown.front() : *std::find_if(shown.begin(), shown.end(), is_own);
+    FrameworkFlags flags =
+        framework_flags(framework, *one.choice, one.run->job, *one.scenario->profile, asked().request.global_batch);
+    name_modules(flags);
+    flags.of_own_best = own != nullptr;
+    plan_.frameworks.push_back(std::move(flags));
   }
 
   // Selective recomputation is of the modules that the job names.
@@ -109,19 +135,11 @@ class PlanMaker {
     flags.text.insert(at + kSelective.size(), " --recompute-modules " + modules);
   }
 
-  // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
-  // all.
-  [[nodiscard]] FrameworkFlags own_best(const std::string& framework, FrameworkFlags of_best) const {
+  // The best plan that the framework runs; null where there is none.
+  [[nodiscard]] const PlanChoice* own_best(const std::string& framework) const {
     const auto found = std::find_if(plan_.alternatives.begin(), plan_.alternatives.end(),
                                     [&](const Alternative& one) { return one.framework == framework; });
-    if (found == plan_.alternatives.end() || !found->run) return of_best;
-    const PlanChoice& choice = found->run->choice;
-    const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
-    const Simulated run = simulate(scenario, choice.schedule, progress_);
-    FrameworkFlags flags = framework_flags(framework, choice, run.job, *scenario.profile, asked().request.global_batch);
-    name_modules(flags);
-    flags.of_own_best = true;
-    return flags;
+    return found == plan_.alternatives.end() || !found->run ? nullptr : &found->run->choice;
   }
 
   // In what is left of the budget. What it simulated counts as the search's own.

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "studies/parallel.hpp"
 #include "studies/plan/evaluations.hpp"
 
 namespace debubble {
@@ -36,8 +37,9 @@ class SearchRun {
       ++known_[id.base];
       if (state_.is_memory_cut_of_another(id)) ++result_.space;
     }
+    list_kept();
     order_bases();
-    add_memory_cuts(state_.simulated());
+    add_memory_cuts_of_simulated();
     tell();
     while (!out_of_time() && step()) {
     }
@@ -87,21 +89,32 @@ class SearchRun {
                      [&](std::size_t a, std::size_t b) { return base_bound(a) < base_bound(b); });
   }
 
-  [[nodiscard]] std::vector<VariantId> variants_of(std::size_t k) const {
+  // Of every base, where the search is of a part of the space.
+  void list_kept() {
+    if (keep_ == nullptr) return;
+    kept_.resize(state_.space().bases.size());
+    for_each_index(kept_.size(), threads_for(kept_.size(), options_.threads), [&](std::size_t k) {
+      kept_[k] = all_variants_of(k);
+      std::erase_if(kept_[k], [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
+    });
+  }
+
+  [[nodiscard]] std::vector<VariantId> all_variants_of(std::size_t k) const {
     const PlanChoice& base = state_.space().bases[k];
+    const std::size_t count = state_.space().variants_of(base).size();
     std::vector<VariantId> ids;
     for (const int zero : state_.space().zeros_of(base)) {
-      const std::size_t count = state_.space().variants_of(base).size();
       for (std::size_t v = 0; v < count; ++v) {
-        const VariantId id{static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero),
-                           static_cast<std::uint16_t>(v)};
-        if (keep_ == nullptr || keep_(state_.choice_of(id))) ids.push_back(id);
+        ids.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), static_cast<std::uint16_t>(v)});
       }
     }
     return ids;
   }
+  [[nodiscard]] std::vector<VariantId> variants_of(std::size_t k) const {
+    return keep_ != nullptr ? kept_[k] : all_variants_of(k);
+  }
   [[nodiscard]] std::int64_t variants_in(std::size_t k) const {
-    if (keep_ != nullptr) return static_cast<std::int64_t>(variants_of(k).size());
+    if (keep_ != nullptr) return static_cast<std::int64_t>(kept_[k].size());
     const PlanChoice& base = state_.space().bases[k];
     return static_cast<std::int64_t>(state_.space().variants_of(base).size() * state_.space().zeros_of(base).size());
   }
@@ -131,13 +144,18 @@ class SearchRun {
   }
 
   // Of those that do not fit as they are.
-  void add_memory_cuts(std::vector<VariantId> ids) {
-    if (keep_ != nullptr) std::erase_if(ids, [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
+  void add_memory_cuts(const std::vector<VariantId>& ids) {
     for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
       if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
       ++result_.space;
       enqueue(id);
     }
+  }
+
+  void add_memory_cuts_of_simulated() {
+    std::vector<VariantId> ids = state_.simulated();
+    if (keep_ != nullptr) std::erase_if(ids, [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
+    add_memory_cuts(ids);
   }
 
   void enqueue(const VariantId& id) {
@@ -280,7 +298,8 @@ class SearchRun {
   Progress& progress_;
   const std::function<bool(const PlanChoice&)>& keep_;
   SearchClock::time_point begin_;
-  std::vector<std::size_t> order_;  // bases by their bound
+  std::vector<std::vector<VariantId>> kept_;  // by base: what keep_ says yes to; empty where there is no keep_
+  std::vector<std::size_t> order_;            // bases by their bound
   std::size_t next_ = 0;
   std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
   std::set<VariantId> added_;                    // with --partition memory, which the space's bases do not have

@@ -12,7 +12,9 @@ namespace {
 class PortRouter final : public Router {
  public:
   void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
-    if (from != to) links.insert(links.end(), {2 * from, 2 * to + 1});
+    if (from == to) return;
+    links.push_back(2 * from);
+    links.push_back(2 * to + 1);
   }
 };
 

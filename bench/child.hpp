@@ -1,4 +1,4 @@
-// CPU time: of this process, and of the real command run as a child.
+// CPU time of this process, and CPU time or elapsed time of the real command run as a child.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -26,8 +27,10 @@ inline double cpu_seconds(int who) {
   return cpu_seconds(usage);
 }
 
+enum class Counted { kCpu, kElapsed };
+
 // `debubble` with these words, start-up and all; what it prints is thrown away.
-inline void time_command(benchmark::State& state, std::vector<std::string> words) {
+inline void time_command(benchmark::State& state, std::vector<std::string> words, Counted counted = Counted::kCpu) {
   const char* given = std::getenv("DEBUBBLE_BINARY");
   words.insert(words.begin(), given != nullptr ? given : DEBUBBLE_BINARY);
   std::vector<char*> arguments;
@@ -40,6 +43,7 @@ inline void time_command(benchmark::State& state, std::vector<std::string> words
     pid_t child = 0;
     int status = 1;
     rusage usage{};
+    const auto begin = std::chrono::steady_clock::now();
     if (posix_spawn(&child, words.front().c_str(), &silent, nullptr, arguments.data(), environ) == 0) {
       wait4(child, &status, 0, &usage);
     }
@@ -47,7 +51,8 @@ inline void time_command(benchmark::State& state, std::vector<std::string> words
       state.SkipWithError("the debubble binary did not run");
       break;
     }
-    state.SetIterationTime(cpu_seconds(usage));
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    state.SetIterationTime(counted == Counted::kCpu ? cpu_seconds(usage) : elapsed.count());
   }
   posix_spawn_file_actions_destroy(&silent);
 }

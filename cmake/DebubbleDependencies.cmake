@@ -93,6 +93,13 @@ if(debubble_TOOLS OR debubble_TESTS)
     o/onetbb/onetbb_2021.8.0.orig.tar.xz
     7e9111b8bb59c8800bf6d0b06afe7b0891937443d2dae1ee1101c8e2ede6a7ef)
   unset(BUILD_SHARED_LIBS)
+  # Its allocator, in place of the C library's in our commands: threads that free what others allocated wait for one
+  # another there (a tenth of a plan's time). Sanitizers have an allocator of their own.
+  add_library(debubble_allocator INTERFACE)
+  if(TARGET TBB::tbbmalloc_proxy AND NOT debubble_SANITIZE AND NOT debubble_FUZZ)
+    target_link_libraries(debubble_allocator INTERFACE -Wl,--push-state,--no-as-needed TBB::tbbmalloc_proxy
+      -Wl,--pop-state)
+  endif()
   # Never downloaded: every system packages these two. CMake's modules for them create the target only when all of the
   # package was found (FindMPI does not: see DebubbleMpi.cmake), and so do the configuration files of those above.
   find_package(ZLIB QUIET)

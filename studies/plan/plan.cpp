@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -91,22 +90,16 @@ class PlanMaker {
     const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
     plan_.best = simulate(scenario, choice.schedule, progress_);
     for (const char* const framework : kPlanFrameworks) {
-      FrameworkFlags flags =
-          framework_flags(framework, choice, plan_.best->job, *scenario.profile, asked().request.global_batch);
-      name_modules(flags);
+      FrameworkFlags flags = framework_flags(framework, choice, chosen_run(plan_.best->job, *scenario.profile));
       plan_.frameworks.push_back(can_run(choice, framework) ? flags : own_best(framework, std::move(flags)));
     }
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 
   // Selective recomputation is of the modules that the job names.
-  void name_modules(FrameworkFlags& flags) const {
-    constexpr std::string_view kSelective = " --recompute-granularity selective";
-    std::string modules = asked().request.job.transformer.recompute_modules;
-    const std::size_t at = flags.text.find(kSelective);
-    if (modules.empty() || at == std::string::npos) return;
-    std::replace(modules.begin(), modules.end(), ',', ' ');
-    flags.text.insert(at + kSelective.size(), " --recompute-modules " + modules);
+  [[nodiscard]] ChosenRun chosen_run(const Job& job, const Profile& profile) const {
+    const PlanRequest& request = asked().request;
+    return {job, profile, request.global_batch, request.job.transformer.recompute_modules};
   }
 
   // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
@@ -118,8 +111,7 @@ class PlanMaker {
     const PlanChoice& choice = found->run->choice;
     const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
     const Simulated run = simulate(scenario, choice.schedule, progress_);
-    FrameworkFlags flags = framework_flags(framework, choice, run.job, *scenario.profile, asked().request.global_batch);
-    name_modules(flags);
+    FrameworkFlags flags = framework_flags(framework, choice, chosen_run(run.job, *scenario.profile));
     flags.of_own_best = true;
     return flags;
   }

@@ -80,7 +80,10 @@ void plan_walk(benchmark::State& state) {
   const PlanRequest request = planned_job("llama3-70b", 64, 1024).request;
   NoProgress progress;
   const Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, progress);
-  for (auto _ : state) benchmark::DoNotOptimize(walk_bound(job.schedule, job.costs, job.p2p));
+  for (auto _ : state) {
+    const auto program = std::get<Program>(lower(job.schedule, job.p2p));
+    benchmark::DoNotOptimize(walk_bound(job.schedule, program, job.costs));
+  }
 }
 
 // With reading its flags, modelling its layers, building its order and planning its collectives.

@@ -7,13 +7,12 @@
 #include <tuple>
 #include <utility>
 
+#include "cost_models/stage_cuts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/wide.hpp"
 
 namespace debubble {
 namespace {
-
-constexpr WideUnsigned kNoSum = ~WideUnsigned{0};  // more than any sum of squared times
 
 Bytes held_bytes_of(const HeldCounts& held, const RangeCost& cost) {
   return held.activations * cost.activation + held.weight_grads * cost.weight_grad +
@@ -82,23 +81,25 @@ class CutByStage {
   using Lack = std::function<Bytes(int stage, const RangeCost&)>;  // beyond its room, or below 0
 
   CutByStage(const std::vector<const RangeCosts*>& by_stage, Lack lack)
-      : by_stage_(by_stage), lack_(std::move(lack)), layers_(by_stage.front()->layers()) {}
+      : by_stage_(by_stage),
+        lack_(std::move(lack)),
+        cuts_(static_cast<int>(by_stage.size()), by_stage.front()->layers()) {}
 
   // The fastest that fits; nothing where none does.
   std::optional<std::vector<int>> fastest() {
-    const WideUnsigned slowest = fill(
-        [&](int stage, const RangeCost& range) { return lack_(stage, range) > 0 ? kNoSum : wide(range.time); }, false);
-    if (slowest == kNoSum) return std::nullopt;
-    evenest([&](int stage, const RangeCost& range) { return wide(range.time) <= slowest && lack_(stage, range) <= 0; });
-    return cut();
+    const WideUnsigned slowest = best(StageJoin::kMost, [&](int stage, const RangeCost& range) {
+      return lack_(stage, range) > 0 ? kNoCut : wide(range.time);
+    });
+    if (slowest == kNoCut) return std::nullopt;
+    return evenest(
+        [&](int stage, const RangeCost& range) { return wide(range.time) <= slowest && lack_(stage, range) <= 0; });
   }
 
   // Whose largest lack is the least.
   std::vector<int> least_lacking() {
     const auto above = [&](int stage, const RangeCost& range) { return wide(lack_(stage, range) + kHalf); };
-    const WideUnsigned least = fill(above, false);
-    evenest([&](int stage, const RangeCost& range) { return above(stage, range) <= least; });
-    return cut();
+    const WideUnsigned least = best(StageJoin::kMost, above);
+    return evenest([&](int stage, const RangeCost& range) { return above(stage, range) <= least; });
   }
 
  private:
@@ -107,52 +108,22 @@ class CutByStage {
   static WideUnsigned wide(std::int64_t value) { return static_cast<WideUnsigned>(value); }
 
   template <typename Allowed>
-  void evenest(const Allowed& allowed) {
-    fill([&](int stage,
-             const RangeCost& range) { return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNoSum; },
-         true);
+  std::vector<int> evenest(const Allowed& allowed) {
+    best(StageJoin::kSum, [&](int stage, const RangeCost& range) {
+      return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNoCut;
+    });
+    return cuts_.cut();
   }
 
-  // Over the first so many layers, stage by stage, the least sum of `value` or the least of its maxima; of all.
   template <typename Value>
-  WideUnsigned fill(const Value& value, bool sum) {
-    const auto stages = static_cast<int>(by_stage_.size());
-    std::vector<WideUnsigned> best(to_index(layers_ + 1), kNoSum);
-    best[0] = 0;
-    begin_.assign(to_index(stages), std::vector<int>(to_index(layers_ + 1), 0));
-    for (int s = 0; s < stages; ++s) {
-      std::vector<WideUnsigned> next(to_index(layers_ + 1), kNoSum);
-      for (int end = s + 1; end + (stages - 1 - s) <= layers_; ++end) {
-        for (int begin = end; begin-- > s;) {
-          if (at(best, begin) == kNoSum) continue;
-          const WideUnsigned own = value(s, (*at(by_stage_, s))(begin, end));
-          if (own == kNoSum) continue;
-          const WideUnsigned joined = sum ? at(best, begin) + own : std::max(at(best, begin), own);
-          if (joined > at(next, end)) continue;
-          at(next, end) = joined;
-          at(at(begin_, s), end) = begin;
-        }
-      }
-      best = std::move(next);
-    }
-    return at(best, layers_);
-  }
-
-  [[nodiscard]] std::vector<int> cut() const {
-    std::vector<int> layers(by_stage_.size());
-    int end = layers_;
-    for (auto s = static_cast<int>(by_stage_.size()); s-- > 0;) {
-      const int begin = at(at(begin_, s), end);
-      at(layers, s) = end - begin;
-      end = begin;
-    }
-    return layers;
+  WideUnsigned best(StageJoin join, const Value& value) {
+    return cuts_.best(join, false,
+                      [&](int stage, int begin, int end) { return value(stage, (*at(by_stage_, stage))(begin, end)); });
   }
 
   const std::vector<const RangeCosts*>& by_stage_;
   Lack lack_;
-  int layers_;
-  std::vector<std::vector<int>> begin_;  // by stage and end: where the stage begins
+  StageCuts cuts_;
 };
 
 // What the stage alone needs of its devices, less its rooms there.

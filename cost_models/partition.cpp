@@ -1,7 +1,9 @@
 #include "cost_models/partition.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -68,13 +70,22 @@ class PartitionParser {
   std::vector<Diagnostic> problems_;
 };
 
+Nanoseconds median_of_halves(const ProfileLayer& layer) {
+  const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
+  return median(layer.input_grad) + median(layer.weight_grad);
+}
+
 }  // namespace
 
-Nanoseconds layer_time(const ProfileLayer& layer) {
-  const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
-  const Nanoseconds backward =
-      layer.backward ? layer.backward->median : median(layer.input_grad) + median(layer.weight_grad);
-  return layer.forward.median + backward;
+Nanoseconds layer_time(const ProfileLayer& layer) { return layer.forward.median + whole_backward(layer); }
+
+Nanoseconds whole_backward(const ProfileLayer& layer) {
+  return layer.backward ? layer.backward->median : median_of_halves(layer);
+}
+
+Nanoseconds least_backward(const ProfileLayer& layer) {
+  const bool split = layer.input_grad && layer.weight_grad;
+  return split ? std::min(median_of_halves(layer), whole_backward(layer)) : whole_backward(layer);
 }
 
 std::vector<int> parse_partition(std::string_view text, int stages, int layers) {

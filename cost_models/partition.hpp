@@ -8,8 +8,12 @@
 
 namespace debubble {
 
-// What a layer weighs in a balance: median forward and backward; a missing backward is the sum of its halves.
+// What a layer weighs in a balance: median forward and whole backward.
 [[nodiscard]] Nanoseconds layer_time(const ProfileLayer& layer);
+// Its median backward; a missing one is the sum of its halves.
+[[nodiscard]] Nanoseconds whole_backward(const ProfileLayer& layer);
+// The cheaper of a whole and a split backward.
+[[nodiscard]] Nanoseconds least_backward(const ProfileLayer& layer);
 
 // Contiguous partition of the profile's layers into `stages` non-empty stages that minimises the slowest stage
 // (sum of layer_time). Exact. Of several such partitions it takes the most even one (least sum of squared stage times),

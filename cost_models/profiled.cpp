@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "cost_models/partition.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -106,8 +107,7 @@ class StageSum {
 
   void add_backward(const ProfileLayer& layer, Gaps& gaps) {
     const bool split = layer.input_grad && layer.weight_grad;
-    const Nanoseconds whole =
-        layer.backward ? layer.backward->median : layer.input_grad->median + layer.weight_grad->median;
+    const Nanoseconds whole = whole_backward(layer);
     gaps.whole += layer.backward ? 0U : 1U;
     gaps.halves += split ? 0U : 1U;
     add_time(cost_.backward, whole);
@@ -235,6 +235,13 @@ void check_profiled(const Profile& profile, const std::vector<int>& partition, c
   }
 }
 
+// Of a stage from layer `begin` on: what it keeps instead of its activations is what it was sent.
+void set_recomputation(const Profile& profile, std::size_t begin, StageCost& stage) {
+  stage.recompute = stage.forward;
+  stage.checkpoint = begin == 0 ? stage.output : profile.layers[begin - 1].output;
+  if (profile.layers[begin].checkpoint) stage.checkpoint = *profile.layers[begin].checkpoint;
+}
+
 }  // namespace
 
 StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
@@ -245,13 +252,10 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
   auto layer = profile.layers.begin();
   for (const int size : partition) {
     StageSum sum(costs.stages.size());
-    const std::optional<Bytes> checkpoint = layer->checkpoint;
+    const auto begin = static_cast<std::size_t>(layer - profile.layers.begin());
     for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
     costs.stages.push_back(sum.finish(state));
-    StageCost& stage = costs.stages.back();
-    stage.recompute = stage.forward;
-    stage.checkpoint = costs.stages.size() == 1 ? stage.output : costs.stages[costs.stages.size() - 2].output;
-    if (checkpoint) stage.checkpoint = *checkpoint;
+    set_recomputation(profile, begin, costs.stages.back());
   }
   explain_profile(profile, state, {weight_share, share_source}, gaps, assumptions);
   return costs;
@@ -265,10 +269,7 @@ std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begi
   for (std::size_t k = begin; k < profile.layers.size(); ++k) {
     sum.add(profile.layers[k], weight_share, gaps);
     costs.push_back(StageSum(sum).finish(state));
-    StageCost& stage = costs.back();
-    stage.recompute = stage.forward;
-    stage.checkpoint = begin == 0 ? stage.output : profile.layers[begin - 1].output;
-    if (profile.layers[begin].checkpoint) stage.checkpoint = *profile.layers[begin].checkpoint;
+    set_recomputation(profile, begin, costs.back());
   }
   return costs;
 }

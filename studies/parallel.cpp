@@ -16,7 +16,6 @@
 #include <new>
 #include <semaphore>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -76,7 +75,7 @@ void try_threads(int threads) {
       });
       begun.acquire();  // one after the other, as oneTBB starts them
     }
-  } catch (const std::system_error&) {
+  } catch (...) {  // also where there is no memory left; those that run wait until they are told
     tried.count_down();
     fail_to_start(threads);
   }
@@ -123,7 +122,6 @@ void fail_to_start(int threads) {
 
 void in_arena(int threads, const std::function<void()>& work) {
   // Without this oneTBB starts no more threads than there are cores. An arena starts those that it needs.
-  constexpr std::size_t kMostThreads = 1024;  // what --threads takes
   static const tbb::global_control most(tbb::global_control::max_allowed_parallelism, kMostThreads);
   static const tbb::global_control stack(tbb::global_control::thread_stack_size, usual_stack());
   be_ready(threads);

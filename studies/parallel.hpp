@@ -8,6 +8,9 @@
 
 namespace debubble {
 
+// What --threads takes.
+inline constexpr int kMostThreads = 1024;
+
 // As many as there are cores, or `asked` where that is not 0; never more than `pieces`.
 [[nodiscard]] int threads_for(std::size_t pieces, int asked);
 

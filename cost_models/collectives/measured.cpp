@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/core/at.hpp"
+#include "sim/core/nvlink_rates.hpp"
 
 namespace debubble {
 
@@ -134,8 +135,8 @@ std::string measured_text(std::string_view graph_name) {
 }
 
 std::int64_t preset_bandwidth(MeasuredMachine machine) {
-  constexpr std::array<std::int64_t, 5> kRates{240'000'000'000, 370'800'000'000, 370'800'000'000, 721'800'000'000,
-                                               721'800'000'000};
+  constexpr std::array<std::int64_t, 5> kRates{kNvlinkOfA100, kNvlinkOfH100, kNvlinkOfH100, kNvlinkOfB200,
+                                               kNvlinkOfB200};
   return at(kRates, machine);
 }
 
@@ -143,6 +144,12 @@ bool reduces_in_switches(MeasuredMachine machine, CollectiveKind kind, int ranks
   if (kind != CollectiveKind::kAllReduce || machine == MeasuredMachine::kA100) return false;
   const bool hopper = machine == MeasuredMachine::kH100 || machine == MeasuredMachine::kH200;
   return ranks >= (hopper ? 5 : 6);
+}
+
+double copies_on_wire(CollectiveKind kind, int ranks, bool in_switches) {
+  if (in_switches) return 1;
+  const double others = static_cast<double>(ranks - 1) / ranks;
+  return kind == CollectiveKind::kAllReduce ? 2 * others : others;
 }
 
 std::optional<MeasuredTime> measured_collective(MeasuredMachine machine, CollectiveKind kind, int ranks, Bytes bytes) {
@@ -155,10 +162,8 @@ std::optional<MeasuredTime> measured_collective(MeasuredMachine machine, Collect
   }
   const std::optional<AtRanks> row = among(rows, ranks);
   if (!row) return std::nullopt;
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  double on_wire = kind == CollectiveKind::kAllReduce ? 2 * others : others;
-  if (reduces_in_switches(machine, kind, ranks)) on_wire = 1;
-  return parted(*row, on_wire * static_cast<double>(bytes), machine);
+  const double copies = copies_on_wire(kind, ranks, reduces_in_switches(machine, kind, ranks));
+  return parted(*row, copies * static_cast<double>(bytes), machine);
 }
 
 std::optional<MeasuredTime> measured_transfer(MeasuredMachine machine, TransferReach reach, int ranks, Bytes bytes) {

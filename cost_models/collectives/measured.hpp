@@ -41,6 +41,8 @@ struct MeasuredTime {
                                                               Bytes bytes);
 // Whether the switches reduce for that many ranks (NVLS).
 [[nodiscard]] bool reduces_in_switches(MeasuredMachine machine, CollectiveKind kind, int ranks);
+// How often the buffer crosses a rank's link one way.
+[[nodiscard]] double copies_on_wire(CollectiveKind kind, int ranks, bool in_switches);
 
 enum class TransferReach : std::uint8_t { kNear, kFar };  // within a machine; between two, each GPU with its own card
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -116,37 +117,42 @@ std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& draf
   return best;
 }
 
+// `known`, or null, keeps them.
+KnownDrafts::Drafts drafts_of(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups, CollectiveKind kind,
+                              const CollectiveModel& model, KnownDrafts* known) {
+  const auto make = [&] { return collectives::draft(algorithm, routes, groups, kind, model); };
+  return known == nullptr ? std::make_shared<const Drafts>(make()) : known->get(algorithm, groups, kind, model, make);
+}
+
 std::optional<CollectivePlan> fastest(Routes& routes, const Groups& groups, CollectiveKind kind, Bytes bytes,
                                       const CollectiveModel& model, CollectiveAlgorithm algorithm, KnownDrafts* known) {
-  const auto make = [&] { return collectives::draft(algorithm, routes, groups, kind, model); };
-  const std::size_t ranks = groups.front().size();
-  if (known == nullptr) return fastest(routes.graph(), make(), ranks, kind, bytes, model, algorithm);
-  const KnownDrafts::Drafts drafts = known->get(algorithm, groups, kind, model, make);
-  return fastest(routes.graph(), *drafts, ranks, kind, bytes, model, algorithm);
+  const KnownDrafts::Drafts drafts = drafts_of(algorithm, routes, groups, kind, model, known);
+  return fastest(routes.graph(), *drafts, groups.front().size(), kind, bytes, model, algorithm);
 }
 
 // Over the links of the algorithm that the library takes there, at the rate that makes it last as long as measured.
 std::optional<CollectivePlan> as_measured(Routes& routes, const Groups& groups, CollectiveKind kind, Bytes bytes,
-                                          const CollectiveModel& model) {
+                                          const CollectiveModel& model, KnownDrafts* known) {
   if (!model.measured) return std::nullopt;
   const std::size_t ranks = groups.front().size();
   const auto time = measured_collective(*model.measured, kind, static_cast<int>(ranks), bytes);
   if (!time) return std::nullopt;
-  CollectiveProtocol protocol{CollectiveAlgorithm::kRing, "as measured", time->latency};
-  if (kind == CollectiveKind::kAllToAll) protocol.algorithm = CollectiveAlgorithm::kPairwise;
-  const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  double copies = kind == CollectiveKind::kAllReduce ? 2 * others : others;  // of the buffer, over a rank's link
-  Drafts drafts;
+  CollectiveProtocol protocol{CollectiveAlgorithm::kInNetwork, "as measured", time->latency};
+  KnownDrafts::Drafts drafts;
   if (reduces_in_switches(*model.measured, kind, static_cast<int>(ranks))) {
-    drafts = collectives::draft_in_network(routes, groups, kind);
-    if (!drafts.empty()) protocol.algorithm = CollectiveAlgorithm::kInNetwork;
-    if (!drafts.empty()) copies = 1;
+    drafts = drafts_of(protocol.algorithm, routes, groups, kind, model, known);
   }
-  if (drafts.empty()) drafts = collectives::draft(protocol.algorithm, routes, groups, kind, model);
+  const bool in_switches = drafts != nullptr && !drafts->empty();
+  if (!in_switches) {
+    protocol.algorithm =
+        kind == CollectiveKind::kAllToAll ? CollectiveAlgorithm::kPairwise : CollectiveAlgorithm::kRing;
+    drafts = drafts_of(protocol.algorithm, routes, groups, kind, model, known);
+  }
+  const double copies = copies_on_wire(kind, static_cast<int>(ranks), in_switches);
   const double seconds = static_cast<double>(std::max<Nanoseconds>(1, time->total - time->latency)) / 1e9;
   protocol.efficiency =
       copies * static_cast<double>(bytes) / seconds / static_cast<double>(preset_bandwidth(*model.measured));
-  CollectivePlan plan = realize(routes.graph(), drafts, bytes, protocol, model);
+  CollectivePlan plan = realize(routes.graph(), *drafts, bytes, protocol, model);
   plan.text = plan_text(kind, bytes, protocol, ranks);
   return plan;
 }
@@ -243,7 +249,8 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
     if (!plan) refuse_algorithm(routes, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
-  if (std::optional<CollectivePlan> plan = as_measured(routes, busy, kind, bytes, model)) return std::move(*plan);
+  if (std::optional<CollectivePlan> plan = as_measured(routes, busy, kind, bytes, model, known))
+    return std::move(*plan);
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
     if (!has_protocol(model, kind, kAllAlgorithms[k])) continue;

@@ -7,6 +7,7 @@
 #include "cost_models/transformer/layer_cost.hpp"
 #include "cost_models/transformer/layer_memory.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
+#include "cost_models/transformer/tabled_time.hpp"
 
 namespace debubble {
 namespace {
@@ -108,16 +109,8 @@ Profile modelled_profile(const ModelRequest& request) {
 }
 
 double peak_flops(const Hardware& hardware, NumberFormat format) {
-  switch (format) {
-    case NumberFormat::kFp32:
-      return hardware.fp32_flops;
-    case NumberFormat::kFp16:
-    case NumberFormat::kBf16:
-      return hardware.half_flops;
-    case NumberFormat::kFp8:
-      return hardware.fp8_flops;
-  }
-  return 0;
+  // Of hardware without 8-bit units none, where format_flops has what such products run at.
+  return format == NumberFormat::kFp8 ? hardware.fp8_flops : format_flops(hardware, format);
 }
 
 }  // namespace debubble

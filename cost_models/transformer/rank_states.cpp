@@ -69,11 +69,11 @@ void add_mlp_matrices(const TrainingSetup& setup, std::int64_t width, std::vecto
   list.push_back({setup.shape.hidden, own});
 }
 
-void add_block_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
+// Of a block, but for experts.
+void add_dense_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
   add_attention(setup, list);
-  if (!moe) return add_mlp_matrices(setup, setup.shape.feed_forward, list);
-  add_mlp_matrices(setup, setup.shape.expert_feed_forward, list);
-  if (setup.shape.shared_feed_forward > 0) add_mlp_matrices(setup, setup.shape.shared_feed_forward, list);
+  const std::int64_t width = moe ? setup.shape.shared_feed_forward : setup.shape.feed_forward;
+  if (width > 0) add_mlp_matrices(setup, width, list);
 }
 
 // Numbers of one rank's matrices that 8-bit matmuls read: all of a block's, but the router's, which stays in 16 bits,
@@ -81,11 +81,7 @@ void add_block_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix
 std::int64_t eight_bit_numbers(const TrainingSetup& setup, const LayerPlace& layer) {
   if (layer.kind != LayerPlace::Kind::kBlock && layer.kind != LayerPlace::Kind::kPredictor) return 0;
   std::vector<Matrix> list;
-  add_attention(setup, list);
-  if (!layer.moe) add_mlp_matrices(setup, setup.shape.feed_forward, list);
-  if (layer.moe && setup.shape.shared_feed_forward > 0) {
-    add_mlp_matrices(setup, setup.shape.shared_feed_forward, list);
-  }
+  add_dense_matrices(setup, layer.moe, list);
   std::int64_t numbers = layer.moe ? rank_parameters(setup, layer).experts : 0;
   for (const Matrix& matrix : list) numbers += matrix.rows * matrix.columns;
   return numbers;
@@ -95,7 +91,10 @@ std::int64_t eight_bit_numbers(const TrainingSetup& setup, const LayerPlace& lay
 std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer) {
   std::vector<Matrix> list;
   const bool predictor = layer.kind == LayerPlace::Kind::kPredictor;
-  if (layer.kind == LayerPlace::Kind::kBlock || predictor) add_block_matrices(setup, layer.moe, list);
+  if (layer.kind == LayerPlace::Kind::kBlock || predictor) {
+    add_dense_matrices(setup, layer.moe, list);
+    if (layer.moe) add_mlp_matrices(setup, setup.shape.expert_feed_forward, list);
+  }
   if (layer.kind == LayerPlace::Kind::kHead || predictor) {
     list.push_back({padded_vocabulary(setup) / setup.parallel.tensor, setup.shape.hidden});
   }

@@ -1,5 +1,9 @@
 #include "formats/megatron/number_formats.hpp"
 
+#include <array>
+#include <string>
+#include <utility>
+
 namespace debubble {
 namespace {
 
@@ -15,14 +19,35 @@ void read_fp8(MegatronArguments& in, MegatronNumberFormats& formats) {
   in.find("--fp8-recipe " + *recipe + ": taken for delayed scaling");
 }
 
-void read_optimizer(MegatronArguments& in, bool bfloat, MegatronNumberFormats& formats) {
-  const bool aware = in.flag("use-precision-aware-optimizer");
-  const auto first = in.word("exp-avg-dtype");
-  const auto second = in.word("exp-avg-sq-dtype");
-  if (aware && first && second) {
-    if (*first != *second) in.find("--exp-avg-sq-dtype " + *second + ": counts as --exp-avg-dtype " + *first);
-    if (*first != "fp32") formats.flags.emplace_back("moment-dtype", *first);
+// Megatron-Core's own default is fp32. Its logs have PyTorch's names.
+std::string moment_dtype(MegatronArguments& in, const std::string& argument) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kNames{
+      {{"fp32", "torch.float32"}, {"bf16", "torch.bfloat16"}, {"fp16", "torch.float16"}, {"fp8", "torch.uint8"}}};
+  const std::string given = in.word(argument).value_or("fp32");
+  for (const auto& [name, torch_name] : kNames) {
+    if (given == name || given == torch_name) return name;
   }
+  in.find("--" + argument + " " + given + ": not known; counts as fp32");
+  return "fp32";
+}
+
+void read_moments(MegatronArguments& in, MegatronNumberFormats& formats) {
+  const bool aware = in.flag("use-precision-aware-optimizer");
+  const std::string first = moment_dtype(in, "exp-avg-dtype");
+  const std::string second = moment_dtype(in, "exp-avg-sq-dtype");
+  if (!aware) {
+    if (first != "fp32" || second != "fp32") {
+      in.find("--exp-avg-dtype " + first + ", --exp-avg-sq-dtype " + second +
+              ": fp32 without --use-precision-aware-optimizer");
+    }
+    return;
+  }
+  if (first != second) in.find("--exp-avg-sq-dtype " + second + ": counts as --exp-avg-dtype " + first);
+  if (first != "fp32") formats.flags.emplace_back("moment-dtype", first);
+}
+
+void read_optimizer(MegatronArguments& in, bool bfloat, MegatronNumberFormats& formats) {
+  read_moments(in, formats);
   const auto stage = in.word("zero-stage");
   formats.deepspeed_bf16 = in.flag("deepspeed") && bfloat && stage == "0";
   if (formats.deepspeed_bf16) formats.flags.emplace_back("low-gradients", "kept");

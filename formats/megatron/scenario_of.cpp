@@ -292,15 +292,14 @@ class Translation {
   }
 
   void read_recomputation() {
-    const bool selective = in_.flag("recompute-activations");
-    const auto granularity = in_.word("recompute-granularity");
     const auto method = in_.word("recompute-method");
     const auto layers = in_.number("recompute-num-layers");
     const std::string modules = recompute_modules(in_);
+    auto granularity = in_.word("recompute-granularity");
+    if (in_.flag("recompute-activations")) granularity = "selective";  // Megatron-LM's validate_args
     (void)in_.flag("distribute-saved-activations");
-    if (selective || granularity == "selective") set("recompute", "selective");
+    if (granularity == "selective" || granularity == "full") set("recompute", *granularity);
     if (granularity == "full") {
-      set("recompute", "full");
       if (method == "block" && layers) {
         in_.find("--recompute-method block: all blocks are recomputed, not the first " + std::to_string(*layers) +
                  " of a stage");
@@ -309,7 +308,14 @@ class Translation {
         in_.find("--recompute-num-layers " + std::to_string(*layers) + ": every block keeps its own input");
       }
     }
-    if (granularity == "selective" && modules != "core_attn" && !modules.empty()) set("recompute-modules", modules);
+    if (!modules.empty() && modules != "core_attn") {  // which selective recomputation is without them
+      if (granularity == "selective") {
+        set("recompute-modules", modules);
+      } else {
+        in_.find("--recompute-modules " + modules + ": nothing is recomputed by module without " +
+                 "--recompute-granularity selective");
+      }
+    }
     if (in_.flag("cpu-offloading")) in_.find("--cpu-offloading: see --transform offload");
   }
 

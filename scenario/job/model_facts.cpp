@@ -42,25 +42,24 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
   findings.emplace_back(std::move(found));
 }
 
+// Two digits, or the whole number: "1.9 %", "73 %", "100 %".
 std::string percent(double share) {
   std::ostringstream text;
-  text.precision(2);
+  text.precision(share < 0.995 ? 2 : 3);
   text << share * 100 << " %";
   return text.str();
 }
 
-// "1.9 %" and the like, of the format and recipe that the setup's products have.
-std::string product_amount(const KernelTables& tables, const TrainingSetup& setup) {
-  ProductKind kind = ProductKind::kHalf;
-  if (setup.compute == NumberFormat::kFp8) {
-    const bool blocks = setup.fp8_recipe == Fp8Recipe::kBlockwise || setup.fp8_recipe == Fp8Recipe::kMxfp8;
-    kind = blocks ? ProductKind::kFp8Block : ProductKind::kFp8;
-  }
-  const ProductTable& table = tables.product(kind);
-  std::string text = std::string("products by size in ") + kProductKinds.at(static_cast<std::size_t>(kind));
-  if (table.empty()) return text + ": none measured, formulas";
-  text += ", a table's rows left out " + percent(table.error.median) + " off in the median, beyond it a fit " +
-          percent(table.fit.error.median);
+ProductKind product_kind(const TrainingSetup& setup) {
+  if (setup.compute != NumberFormat::kFp8) return ProductKind::kHalf;
+  const bool blocks = setup.fp8_recipe == Fp8Recipe::kBlockwise || setup.fp8_recipe == Fp8Recipe::kMxfp8;
+  return blocks ? ProductKind::kFp8Block : ProductKind::kFp8;
+}
+
+// "1.9 %" and the like.
+std::string product_amount(const ProductTable& table, const std::string& products) {
+  std::string text = products + ", a table's rows left out " + percent(table.error.median) +
+                     " off in the median, beyond it a fit " + percent(table.fit.error.median);
   if (table.eager > 1) text += "; eager kernels " + percent(table.eager - 1) + " more, by another source";
   if (table.sustained < 1) text += "; long runs at most " + percent(table.sustained) + " of the peak";
   return text;
@@ -77,8 +76,18 @@ void assume_kernels(const Scenario& scenario, const Hardware& hardware, ModelFac
         {.key = key, .amount = std::move(amount), .source = Source::kMeasured, .citation = std::move(citation)});
   };
   const TrainingSetup& setup = *scenario.transformer.setup;
-  add("kernel efficiency", product_amount(*tables, setup), tables->product_source + ", on " + tables->device);
-  if (setup.flash_attention && !tables->attention.empty()) {
+  const bool single = setup.compute == NumberFormat::kFp32;  // of which there are no tables
+  const ProductKind kind = product_kind(setup);
+  const ProductTable& table = tables->product(kind);
+  const std::string products =
+      std::string("products by size in ") + (single ? "fp32" : kProductKinds.at(static_cast<std::size_t>(kind)));
+  if (single || table.empty()) {
+    assume(facts.assumptions, "kernel efficiency", products + ": none measured, " + efficiency_source(hardware),
+           Source::kModelled);
+  } else {
+    add("kernel efficiency", product_amount(table, products), tables->product_source + ", on " + tables->device);
+  }
+  if (setup.flash_attention && !single && !tables->attention.empty()) {
     add("fused attention", "shares of the peak by length, heads and pass", tables->attention_source);
   }
   add("passes over memory",

@@ -121,23 +121,6 @@ class ProfileView {
   std::optional<Profile> copy_;
 };
 
-std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages) {
-  switch (choice.how) {
-    case PartitionChoice::How::kAutomatic:
-    case PartitionChoice::How::kMemory:  // starts from it
-      return balanced_partition(profile, stages);
-    case PartitionChoice::How::kEven:
-      return even_partition(profile, stages);
-    case PartitionChoice::How::kLayout:
-      return parse_layout(choice.text, stages, profile);
-    case PartitionChoice::How::kCounts:
-      return parse_partition(choice.text, stages, static_cast<int>(profile.layers.size()));
-    case PartitionChoice::How::kLayers:
-      break;
-  }
-  return choice.layers;
-}
-
 // Of the stages that recompute while others do not: the cut weighs each stage's own times.
 class SomeStagesRecompute {
  public:
@@ -217,6 +200,26 @@ MemoryCut memory_cut_of(const Scenario& scenario, const Schedule& schedule, cons
   return cut_for_memory(scenario, schedule, layers);
 }
 
+// `mixed`: null where all stages recompute alike; `for_memory`: of --partition memory, already made.
+std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages,
+                            const SomeStagesRecompute* mixed, const MemoryCut& for_memory) {
+  switch (choice.how) {
+    case PartitionChoice::How::kAutomatic:
+      return mixed != nullptr ? mixed->balanced(profile) : balanced_partition(profile, stages);
+    case PartitionChoice::How::kMemory:
+      return for_memory.layers;
+    case PartitionChoice::How::kEven:
+      return even_partition(profile, stages);
+    case PartitionChoice::How::kLayout:
+      return parse_layout(choice.text, stages, profile);
+    case PartitionChoice::How::kCounts:
+      return parse_partition(choice.text, stages, static_cast<int>(profile.layers.size()));
+    case PartitionChoice::How::kLayers:
+      break;
+  }
+  return choice.layers;
+}
+
 std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how) {
   using How = PartitionChoice::How;
   const std::string text = partition_text(made.partition);
@@ -237,17 +240,12 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   if (barriers > 0) {
     shard = take_output_layer(view.own(), schedule.devices, barriers, training_state(*view), made.assumptions);
   }
-  if (scenario.transformer.recomputed != nullptr) {
-    const SomeStagesRecompute stages(scenario, schedule.stages);
-    if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, &stages);
-    made.partition = how == How::kMemory      ? made.cut.layers
-                     : how == How::kAutomatic ? stages.balanced(*view)
-                                              : cut_layers(scenario.partition, *view, schedule.stages);
-    stages.mix(made.partition, view.own());
-  } else {
-    if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, nullptr);
-    made.partition = how == How::kMemory ? made.cut.layers : cut_layers(scenario.partition, *view, schedule.stages);
-  }
+  std::optional<SomeStagesRecompute> some;
+  if (scenario.transformer.recomputed != nullptr) some.emplace(scenario, schedule.stages);
+  const SomeStagesRecompute* const mixed = some ? &*some : nullptr;
+  if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, mixed);
+  made.partition = cut_layers(scenario.partition, *view, schedule.stages, mixed, made.cut);
+  if (mixed != nullptr) mixed->mix(made.partition, view.own());
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);

@@ -232,18 +232,41 @@ void describe_times(const StepTimes& times, std::vector<Assumption>& assumptions
   say("gathering of weights", times.gather);
 }
 
+// Among how many ranks ZeRO shards what a measured profile says of one; a modelled one's are of a rank already.
+struct StateRanks {
+  std::int64_t weights = 1;
+  std::int64_t gradients = 1;
+  std::int64_t optimizer = 1;
+};
+
+StateRanks state_ranks(const Scenario& scenario) {
+  StateRanks ranks;
+  if (scenario.transformer.setup) return ranks;
+  const Parallelism& sizes = scenario.cluster.sizes;
+  const std::int64_t all = std::int64_t{sizes.data} * sizes.context;
+  if (sizes.zero >= 1) ranks.optimizer = all;
+  if (sizes.zero >= 2) ranks.gradients = all;
+  if (sizes.zero >= 3) ranks.weights = all;
+  return ranks;
+}
+
 }  // namespace
 
 void shard_measured_states(const Scenario& scenario, StageCosts& costs) {
-  if (!scenario.profile || scenario.transformer.setup) return;
-  const Parallelism& sizes = scenario.cluster.sizes;
-  const std::int64_t ranks = std::int64_t{sizes.data} * sizes.context;
-  const auto share = [&](Bytes all) { return (all + ranks - 1) / ranks; };
+  if (!scenario.profile) return;
+  const StateRanks ranks = state_ranks(scenario);
+  const auto share = [](Bytes all, std::int64_t among) { return (all + among - 1) / among; };
   for (StageCost& cost : costs.stages) {
-    if (sizes.zero >= 1) cost.optimizer = share(cost.optimizer);
-    if (sizes.zero >= 2) cost.gradients = share(cost.gradients);
-    if (sizes.zero >= 3) cost.weights = share(cost.weights);
+    cost.weights = share(cost.weights, ranks.weights);
+    cost.gradients = share(cost.gradients, ranks.gradients);
+    cost.optimizer = share(cost.optimizer, ranks.optimizer);
   }
+}
+
+Bytes least_states(const Scenario& scenario, const ProfileLayer& layer) {
+  const StateRanks ranks = state_ranks(scenario);
+  return layer.parameters / ranks.weights + layer.gradients.value_or(0) / ranks.gradients +
+         layer.optimizer.value_or(0) / ranks.optimizer;
 }
 
 StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place) {

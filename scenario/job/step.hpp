@@ -33,4 +33,8 @@ struct StepMade {
 // does; modelled layers are sharded already, and stay as they are.
 void shard_measured_states(const Scenario& scenario, StageCosts& costs);
 
+// Weights, gradients and optimizer of a layer of the scenario's profile on one rank: no stage with it holds less of it
+// by the rule above. What a measured profile does not know counts as nothing.
+[[nodiscard]] Bytes least_states(const Scenario& scenario, const ProfileLayer& layer);
+
 }  // namespace debubble

@@ -136,17 +136,39 @@ class KernelsReader {
     return {};
   }
 
+  // With a problem where it has been given before.
+  bool is_first(const std::string& what) {
+    if (given_.insert(what).second) return true;
+    complain("P012", in_quotes(what) + " stands here twice", "write it once");
+    return false;
+  }
+
+  // What lies on an axis comes after it, which says how many numbers it has.
+  bool has_axis(const std::vector<double>& axis, const std::string& name) {
+    if (!axis.empty()) return true;
+    complain("P012", "there are no " + name + " yet", "write the axis " + name + ",... once, before what lies on it");
+    return false;
+  }
+
+  std::vector<double>& axis_of(std::string_view name) {
+    if (name == "lengths") return tables_.attention.lengths;
+    if (name == "heads") return tables_.attention.heads;
+    return name == "tokens" ? tables_.tokens : rows_;
+  }
+
   void take_axis(const KernelFields& fields) {
     std::vector<double> values = numbers(fields, 1, 1, 1e9, 0);
     if (values.empty()) return;
     if (std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) != values.end()) {
       return complain("P012", "this axis does not ascend", "write each size once, the smallest first");
     }
+    std::vector<double>& axis = axis_of(fields[0]);
+    if (!axis.empty()) {  // what was read lies on the first
+      return complain("P012", "the axis " + in_quotes(fields[0]) + " stands here twice",
+                      "write it once, before what lies on it");
+    }
     for (double& value : values) value = std::log(value);
-    if (fields[0] == "rows") rows_ = std::move(values);
-    if (fields[0] == "lengths") tables_.attention.lengths = std::move(values);
-    if (fields[0] == "heads") tables_.attention.heads = std::move(values);
-    if (fields[0] == "tokens") tables_.tokens = std::move(values);
+    axis = std::move(values);
   }
 
   std::optional<std::size_t> kind_of(std::string_view word) {
@@ -159,7 +181,7 @@ class KernelsReader {
   void take_product(const KernelFields& fields) {
     const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
     if (!kind) return;
-    if (rows_.empty()) return complain("P012", "there are no rows yet", "write a line rows,256,512,... before");
+    if (!has_axis(rows_, "rows")) return;
     const std::vector<double> line = numbers(fields, 2, 1e-6, 1e12, rows_.size() + 2);
     if (line.empty()) return;
     std::vector<double> times(line.begin() + 2, line.end());
@@ -171,9 +193,10 @@ class KernelsReader {
 
   void take_of_kind(const KernelFields& fields) {
     const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
-    if (!kind) return;
+    if (!kind || !is_first(std::string(fields[0]) + "," + std::string(fields[1]))) return;
     ProductTable& table = tables_.products.at(*kind);
     if (fields[0] == "grouped") {
+      if (!has_axis(tables_.tokens, "tokens")) return;
       tables_.grouped.at(*kind) = numbers(fields, 2, 1e-3, 1e3, tables_.tokens.size());
     } else if (fields[0] == "sustained") {
       const std::vector<double> one = numbers(fields, 2, 1e-3, 1, 1);
@@ -193,20 +216,30 @@ class KernelsReader {
     }
   }
 
-  void take_attention(const KernelFields& fields) {
+  // Lines of it come as their lengths do.
+  void take_attention_fill(const KernelFields& fields) {
     AttentionTable& table = tables_.attention;
-    if (fields[0] == "attention_fill") {
-      const std::vector<double> line = numbers(fields, 1, 1e-4, 1e9, table.heads.size() + 1);
-      if (line.empty()) return;
-      table.fill.insert(table.fill.end(), line.begin() + 1, line.end());
-      return;
+    if (!has_axis(table.lengths, "lengths") || !has_axis(table.heads, "heads")) return;
+    const std::vector<double> line = numbers(fields, 1, 1e-4, 1e9, table.heads.size() + 1);
+    if (line.empty()) return;
+    const std::size_t before = table.fill.size() / table.heads.size();
+    if (before >= table.lengths.size() || std::log(line[0]) != table.lengths[before]) {
+      return complain("P012", "this line is not that of the next length",
+                      "write one line for each of the lengths, in their order");
     }
+    table.fill.insert(table.fill.end(), line.begin() + 1, line.end());
+  }
+
+  void take_attention(const KernelFields& fields) {
+    if (fields[0] == "attention_fill") return take_attention_fill(fields);
+    AttentionTable& table = tables_.attention;
     const bool words = fields.size() > 3 && (fields[1] == "fwd" || fields[1] == "bwd") &&
                        (fields[2] == "causal" || fields[2] == "full");
     if (!words) {
       return complain("P012", "an attention is of no pass and mask",
                       "write attention,fwd|bwd,causal|full,KEY,VALUE,...");
     }
+    if (!has_axis(table.lengths, "lengths")) return;
     const std::vector<double> line = numbers(fields, 3, 1e-4, 1e6, table.lengths.size() + 2);
     if (line.empty()) return;
     AttentionKind kind;
@@ -218,14 +251,19 @@ class KernelsReader {
     const bool possible =
         kind.key > 0 && kind.value > 0 && std::all_of(shares.begin(), shares.end(), [](double s) { return s <= 1; });
     if (!possible) return complain("P004", "a share of the peak is above 1", "shares go from 0 to 1, sizes from 1");
-    table.shares[kind] = std::move(shares);
+    if (!table.shares.emplace(kind, std::move(shares)).second) {
+      complain("P012", "this attention stands here twice", "write each pass, mask and size of a head once");
+    }
   }
 
   void take_memory(const KernelFields& fields) {
     const std::vector<double> one = numbers(fields, 2, 1e-3, 1, 1);
     if (one.empty()) return;
-    if (fields[1] == "fwd") tables_.memory_forward = one[0];
-    if (fields[1] == "bwd") tables_.memory_backward = one[0];
+    if (fields[1] != "fwd" && fields[1] != "bwd") {
+      return complain("P012", in_quotes(fields[1]) + " is no pass", "write memory,fwd,SHARE and memory,bwd,SHARE");
+    }
+    if (!is_first("memory," + std::string(fields[1]))) return;
+    (fields[1] == "fwd" ? tables_.memory_forward : tables_.memory_backward) = one[0];
   }
 
   // Of one format: a whole grid, every columns with every inner size.
@@ -271,6 +309,7 @@ class KernelsReader {
   KernelTables tables_;
   std::vector<double> rows_;
   std::array<ProductRows, 3> products_;
+  std::set<std::string> given_;  // of the lines that may stand once
   std::int64_t line_ = 0;
   bool named_ = false;
 };

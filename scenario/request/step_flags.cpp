@@ -53,10 +53,6 @@ void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) 
   });
   checks.run([&] {
     if (flags.bucket_size.empty()) return;
-    if (!flags.overlap_reduce && !flags.overlap_gather) {
-      fail("C004", "--bucket-size", "nothing is cut into buckets",
-           "add --overlap-grad-reduce or --overlap-param-gather, or leave it out");
-    }
     const auto count = count_of(flags.bucket_size, std::int64_t{1} << 50);
     if (!count || *count < 1) {
       fail("C012", "--bucket-size", "\"" + flags.bucket_size + "\" is no number of parameters",
@@ -143,7 +139,11 @@ FlagRows flag_rows(StepFlags& flags) {
        .type = "N",
        .help = "parameters per bucket",
        .default_text = "max(40M, 1M x dp)",
-       .target = &flags.bucket_size},
+       .target = &flags.bucket_size,
+       .needs = {{"--overlap-grad-reduce", "--overlap-param-gather"},
+                 "C004",
+                 "nothing is cut into buckets",
+                 "add --overlap-grad-reduce or --overlap-param-gather, or leave it out"}},
       {.name = "--keep-whole",
        .group = kGroup,
        .help = "ZeRO-2 and 3: shard between steps only",

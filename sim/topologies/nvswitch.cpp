@@ -11,6 +11,7 @@
 // of all of the pod's bandwidth divided by `oversubscription`.
 #include <algorithm>
 
+#include "sim/core/nvlink_rates.hpp"
 #include "sim/topologies/presets.hpp"
 #include "sim/topologies/rail_machines.hpp"
 
@@ -87,7 +88,7 @@ std::vector<TopologyEntry> nvswitch_topologies() {
   const char* ndr = "400 Gbit/s less 4 % of headers, and within the 45 to 49 GB/s measured; nominal 50 GB/s";
   const auto hopper = [&] {
     return std::vector<TopologyParam>{
-        rate_param("bandwidth", 370'800'000'000, "NVLink of a GPU, one way", Source::kPublished,
+        rate_param("bandwidth", kNvlinkOfH100, "NVLink of a GPU, one way", Source::kPublished,
                    "18 links of 20.6 GB/s in NCCL's tables (measured: 371 to 377); nominal 450 GB/s"),
         time_param("latency", 936, "GPU to NVSwitch", Source::kPublished, kNvlinkLatency),
         rate_param("pcie", 50'000'000'000, "PCIe 5 x16 of a GPU, one way", Source::kPublished,
@@ -96,7 +97,7 @@ std::vector<TopologyEntry> nvswitch_topologies() {
   };
   const std::vector<TopologyParam> ndr_rails = network_params(48'000'000'000, ndr);
   return {dgx("dgx-a100", "8 A100 on NVSwitches, a 200 Gbit/s card per GPU, 8 rails",
-              {rate_param("bandwidth", 240'000'000'000, "NVLink of a GPU, one way", Source::kPublished,
+              {rate_param("bandwidth", kNvlinkOfA100, "NVLink of a GPU, one way", Source::kPublished,
                           "12 links of 20 GB/s in NCCL's tables; nominal 300 GB/s"),
                time_param("latency", 936, "GPU to NVSwitch", Source::kPublished, kNvlinkLatency),
                rate_param("pcie", 24'000'000'000, "PCIe 4 x16 of a GPU, one way", Source::kPublished,
@@ -108,7 +109,7 @@ std::vector<TopologyEntry> nvswitch_topologies() {
               build_dgx_reducing),
           dgx("dgx-h200", "8 H200, wired like dgx-h100", hopper(), ndr_rails, build_dgx_reducing),
           dgx("dgx-b200", "8 B200 on NVSwitches, a 400 Gbit/s card per GPU, 8 rails",
-              {rate_param("bandwidth", 721'800'000'000, "NVLink of a GPU, one way", Source::kPublished,
+              {rate_param("bandwidth", kNvlinkOfB200, "NVLink of a GPU, one way", Source::kPublished,
                           "18 links of 40.1 GB/s in NCCL's tables; nominal 900 GB/s"),
                time_param("latency", 936, "GPU to NVSwitch", Source::kModelled, "as measured for H100"),
                rate_param("pcie", 50'000'000'000, "PCIe 5 x16 of a GPU, one way", Source::kPublished,
@@ -117,7 +118,7 @@ std::vector<TopologyEntry> nvswitch_topologies() {
               ndr_rails, build_dgx_reducing),
           {"gb200-nvl72", "gb200-nvl72:N", "racks of 72 GPUs", 0, kMostGraphDevices / 72,
            "72 GB200 in one NVLink domain per rack, a 400 Gbit/s card per GPU, 4 rails",
-           params_of({rate_param("bandwidth", 721'800'000'000, "NVLink of a GPU, one way", Source::kPublished,
+           params_of({rate_param("bandwidth", kNvlinkOfB200, "NVLink of a GPU, one way", Source::kPublished,
                                  "18 links of 40.1 GB/s in NCCL's tables; nominal 900 GB/s"),
                       time_param("latency", 936, "GPU to NVSwitch", Source::kModelled, "as measured for H100"),
                       rate_param("c2c", 450'000'000'000, "NVLink C2C of a GPU to its Grace, one way",

@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <variant>
 
 #include "sim/core/at.hpp"
 #include "sim/core/topology.hpp"
-#include "sim/engine/program.hpp"
 #include "sim/engine/simulate.hpp"
 
 namespace debubble {
@@ -164,17 +162,14 @@ Nanoseconds chained_step_bound(const OrderSummary& order, const StageCosts& cost
   return bound;
 }
 
-Nanoseconds walk_bound(const Schedule& schedule, const StageCosts& costs, P2p p2p) {
+Nanoseconds walk_bound(const Schedule& schedule, const Program& program, const StageCosts& costs) {
   if (!schedule.copies.empty()) return 0;
-  const auto lowered = lower(schedule, p2p);
-  const auto* const program = std::get_if<Program>(&lowered);
-  if (program == nullptr) return 0;
   StageCosts times = costs;
   for (StageCost& stage : times.stages) {
     stage.output = 0;  // sizes would be walked for a peak that nobody asks for
     stage.workspace = 0;
   }
-  return simulate_totals(*program, times, Topology::ideal(0, 0)).makespan;
+  return simulate_totals(program, times, Topology::ideal(0, 0)).makespan;
 }
 
 std::vector<Bytes> memory_bound(const OrderSummary& order, const StageCosts& costs) {

@@ -12,6 +12,7 @@
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/step_work.hpp"
 #include "sim/core/units.hpp"
+#include "sim/engine/program.hpp"
 #include "studies/plan/order_summary.hpp"
 
 namespace debubble {
@@ -33,9 +34,9 @@ using StepChains = std::map<std::pair<std::int32_t, std::int32_t>, Nanoseconds>;
                                              const StepChains& chains, int microbatches);
 
 // How long the whole order takes on ideal links without its training step, each op as soon as it can: no run of it
-// takes less. 0 where activations are copied, which engines of their own may do in another order, or where devices wait
-// for each other for ever.
-[[nodiscard]] Nanoseconds walk_bound(const Schedule& schedule, const StageCosts& costs, P2p p2p);
+// takes less. 0 where activations are copied, which engines of their own may do in another order. `program`: the
+// schedule, lowered.
+[[nodiscard]] Nanoseconds walk_bound(const Schedule& schedule, const Program& program, const StageCosts& costs);
 
 // By device: weights, gradients, optimizer, buffers, and the most that the order holds at once, with the workspace of
 // the op that runs. What an allocator takes is no less.

@@ -4,10 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "cost_models/partition.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/job/step.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/at.hpp"
 
@@ -15,16 +17,6 @@ namespace debubble {
 namespace {
 
 constexpr Bytes kNoLimit = Bytes{1} << 60;
-
-Nanoseconds median_or_none(const std::optional<TimeStatistics>& times) { return times ? times->median : 0; }
-
-// The cheaper of a whole and a split backward.
-Nanoseconds least_backward(const ProfileLayer& layer) {
-  const Nanoseconds halves = median_or_none(layer.input_grad) + median_or_none(layer.weight_grad);
-  if (!layer.backward) return halves;
-  const bool split = layer.input_grad && layer.weight_grad;
-  return split ? std::min(halves, layer.backward->median) : layer.backward->median;
-}
 
 // The lowest value between a lower bound and one that is enough, to a thousandth, that is not enough, or the lower
 // bound itself.
@@ -89,17 +81,13 @@ CutBounds::Sums CutBounds::sums_of(bool recomputed) const {
   } else {
     profiles.push_back(recomputed ? scenario_.transformer.recomputed.get() : &*scenario_.profile);
   }
-  const Parallelism& sizes = scenario_.cluster.sizes;
-  const bool sharded = !scenario_.transformer.setup && sizes.zero == 3;
-  const Bytes ranks = sharded ? Bytes{sizes.data} * sizes.context : 1;
   Sums sums;
   for (int k = 0; k < layers_; ++k) {
     const ProfileLayer& one = at(profiles.front()->layers, k);
     const LayerPath path = shortest_path(profiles, k);
     sums.time.push_back(sums.time.back() + path.both);
     sums.forward.push_back(sums.forward.back() + path.forward);
-    sums.states.push_back(sums.states.back() + one.parameters / ranks + one.gradients.value_or(0) +
-                          one.optimizer.value_or(0));
+    sums.states.push_back(sums.states.back() + least_states(scenario_, one));
     sums.activation.push_back(sums.activation.back() + one.activation);
     sums.weight_grad.push_back(sums.weight_grad.back() + one.weight_grad_held.value_or(0));
   }

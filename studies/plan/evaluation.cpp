@@ -33,15 +33,11 @@ void bound_by(const OrderSummary& order, const StepCosts& step, const PlanChoice
   if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
 }
 
-// Of all layers, on one rank. A measured profile does not know what ZeRO leaves of its weights.
+// Of all layers, on one rank.
 Bytes state_bytes(const Scenario& scenario) {
   Bytes sum = 0;
-  for (const ProfileLayer& layer : scenario.profile->layers) {
-    sum += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
-  }
-  const Parallelism& sizes = scenario.cluster.sizes;
-  const bool sharded = !scenario.transformer.setup && sizes.zero == 3;
-  return sharded ? sum / (Bytes{sizes.data} * sizes.context) : sum;
+  for (const ProfileLayer& layer : scenario.profile->layers) sum += least_states(scenario, layer);
+  return sum;
 }
 
 // What no device with the mean of all states has room for.
@@ -59,12 +55,7 @@ Bytes missing_for_states(const Scenario& scenario, int devices) {
 Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
   const auto time = [&](const Profile& profile) {
     const ProfileLayer& one = profile.layers[layer];
-    const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
-    const Nanoseconds halves = median(one.input_grad) + median(one.weight_grad);
-    const bool whole = one.backward.has_value() && (!one.input_grad || !one.weight_grad);
-    return one.forward.median + (whole          ? one.backward->median
-                                 : one.backward ? std::min(halves, one.backward->median)
-                                                : halves);
+    return one.forward.median + least_backward(one);
   };
   if (scenario.transformer.placed == nullptr) return time(*scenario.profile);
   Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
@@ -75,9 +66,11 @@ Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
 }
 
 // Raises the bound by that of the walk.
-bool is_too_slow(const Job& job, const Interest& interest, Evaluation& one) {
+bool is_too_slow(const Job& job, const Lowered& lowered, const Interest& interest, Evaluation& one) {
   if (interest.below == std::numeric_limits<Nanoseconds>::max()) return false;
-  const Nanoseconds walked = walk_bound(job.schedule, job.costs, job.p2p);
+  const auto* const program = std::get_if<Program>(&lowered);
+  if (program == nullptr) return false;
+  const Nanoseconds walked = walk_bound(job.schedule, *program, job.costs);
   if (walked < interest.below) return false;
   one.bound = std::max(one.bound, walked);
   return true;
@@ -288,10 +281,11 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
   try {
     NoProgress nobody;
     Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
-    if (is_too_slow(job, interest, one)) return;
+    const Lowered lowered = lower(job.schedule, job.p2p);
+    if (is_too_slow(job, lowered, interest, one)) return;
     const MemoryLimits limits = std::exchange(job.memory, {});  // judged below, no further than it takes
     const std::optional<Result> result =
-        simulate_while_it_fits(job, interest.missing ? std::vector<Bytes>{} : limits.capacities, nobody);
+        simulate_while_it_fits(job, lowered, interest.missing ? std::vector<Bytes>{} : limits.capacities, nobody);
     if (!result) {
       one.kind = Evaluation::Kind::kOutOfMemory;
       return;

@@ -166,13 +166,16 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
 
 std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<VariantId>& ids, int threads) {
   if (!space_.memory_cuts) return {};
-  std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage
+  std::vector<VariantId> asked;                // whose cut may help
+  std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage: those not bounded before
   for (const VariantId& id : ids) {
     if (is_memory_cut_of_another(id)) continue;
     const Evaluation& one = *find(id);
     const bool too_large = one.kind == Evaluation::Kind::kTooLarge && one.memory_bound > 0;  // not the states alone
     if (!too_large && one.kind != Evaluation::Kind::kOutOfMemory) continue;
     if (!has_single_stages(patterns_.at(pattern_key(choice_of(id))))) continue;
+    asked.push_back(id);
+    if (!cut_may_fit_.try_emplace(id, false).second) continue;
     const bool same = !groups.empty() && groups.back().front().base == id.base && groups.back().front().zero == id.zero;
     if (!same) groups.emplace_back();
     groups.back().push_back(id);
@@ -187,16 +190,19 @@ std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<Variant
     }
   };
   do_pieces(ranks_, groups.size(), threads, here_alone);
-  std::vector<VariantId> cuts;
   for (std::size_t k = 0; k < groups.size(); ++k) {
     for (std::size_t i = 0; i < groups[k].size(); ++i) {
       if (!found[k][i]) continue;
-      cuts.push_back(with_memory_cut(space_, groups[k][i]));
-      const auto [place, is_new] = evaluations_[cuts.back().base].try_emplace(cuts.back());
-      if (!is_new) continue;
-      place->second.bound = found[k][i]->step;
-      place->second.memory_bound = found[k][i]->memory;
+      cut_may_fit_[groups[k][i]] = true;
+      const VariantId cut = with_memory_cut(space_, groups[k][i]);
+      Evaluation& one = evaluations_[cut.base][cut];
+      one.bound = found[k][i]->step;
+      one.memory_bound = found[k][i]->memory;
     }
+  }
+  std::vector<VariantId> cuts;
+  for (const VariantId& id : asked) {
+    if (cut_may_fit_.at(id)) cuts.push_back(with_memory_cut(space_, id));
   }
   return cuts;
 }

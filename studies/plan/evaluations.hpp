@@ -56,6 +56,7 @@ class PlanEvaluations {
   PlanRanks* ranks_;
   std::vector<BaseEvaluation> bases_;
   std::vector<std::map<VariantId, Evaluation>> evaluations_;  // by base
+  std::map<VariantId, bool> cut_may_fit_;  // of choices that do not fit as they are: whether a memory cut may
   std::map<PatternKey, Pattern> patterns_;
   std::map<const Pattern*, const Pattern*> shapes_;    // of each pattern: the first with its shape
   std::map<int, std::vector<const Pattern*>> firsts_;  // by stages

@@ -1,5 +1,7 @@
 #include "studies/plan/framework_flags.hpp"
 
+#include <algorithm>
+
 #include "cost_models/layout.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
@@ -52,13 +54,21 @@ std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile
   }
 }
 
-FrameworkFlags megatron(const PlanChoice& choice, const Job& job, const Profile& profile, std::int64_t global_batch) {
+std::string megatron_recomputation(const PlanChoice& choice, std::string modules) {
+  if (choice.recompute == 2) return " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
+  if (choice.recompute == 0) return "";
+  std::replace(modules.begin(), modules.end(), ',', ' ');
+  return " --recompute-granularity selective" + (modules.empty() ? "" : " --recompute-modules " + modules);
+}
+
+FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   FrameworkFlags flags{"Megatron-LM", "", ""};
   flags.note = obstacle(choice, flags.framework);
   if (!flags.note.empty()) return flags;
   flags.text = argument("--tensor-model-parallel-size", choice.tensor) +
-               argument("--pipeline-model-parallel-size", choice.pipeline) + megatron_cut(choice, job, profile) +
-               argument("--micro-batch-size", choice.microbatch) + argument("--global-batch-size", global_batch);
+               argument("--pipeline-model-parallel-size", choice.pipeline) +
+               megatron_cut(choice, run.job, run.profile) + argument("--micro-batch-size", choice.microbatch) +
+               argument("--global-batch-size", run.global_batch);
   flags.text.erase(0, 1);
   if (choice.context > 1) flags.text += argument("--context-parallel-size", choice.context);
   if (choice.expert > 1) flags.text += argument("--expert-model-parallel-size", choice.expert);
@@ -67,10 +77,7 @@ FrameworkFlags megatron(const PlanChoice& choice, const Job& job, const Profile&
   if (choice.zero == 1) flags.text += " --use-distributed-optimizer";
   if (choice.zero == 2) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads";
   if (choice.zero == 3) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params";
-  if (choice.recompute == 1) flags.text += " --recompute-granularity selective";
-  if (choice.recompute == 2) {
-    flags.text += " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
-  }
+  flags.text += megatron_recomputation(choice, run.recompute_modules);
   return flags;
 }
 
@@ -143,11 +150,10 @@ bool runs_in(const PlanChoice& choice, const std::string& framework) {
 
 bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
 
-FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const Job& job,
-                               const Profile& profile, std::int64_t global_batch) {
-  if (framework == "Megatron-LM") return megatron(choice, job, profile, global_batch);
-  if (framework == "torchtitan") return torchtitan(choice, global_batch, job.tokens_per_sample);
-  return deepspeed(choice, global_batch);
+FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const ChosenRun& run) {
+  if (framework == "Megatron-LM") return megatron(choice, run);
+  if (framework == "torchtitan") return torchtitan(choice, run.global_batch, run.job.tokens_per_sample);
+  return deepspeed(choice, run.global_batch);
 }
 
 }  // namespace debubble

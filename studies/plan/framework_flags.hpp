@@ -18,9 +18,17 @@ struct FrameworkFlags {
 
 inline constexpr const char* kPlanFrameworks[] = {"Megatron-LM", "torchtitan", "DeepSpeed"};
 
-// `framework` is one of these; `job` is the choice's, of a scenario with this profile.
-[[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const Job& job,
-                                             const Profile& profile, std::int64_t global_batch);
+// What a choice does not say of its run.
+struct ChosenRun {
+  const Job& job;          // the choice's
+  const Profile& profile;  // of its scenario
+  std::int64_t global_batch = 0;
+  std::string recompute_modules;  // "mlp,moe_act", that selective recomputation is of; empty: the framework's own
+};
+
+// `framework` is one of these.
+[[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice,
+                                             const ChosenRun& run);
 
 // Whether the catalog says that the framework runs the choice's schedule today; one device alone runs everywhere.
 [[nodiscard]] bool runs_in(const PlanChoice& choice, const std::string& framework);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -118,21 +117,15 @@ class PlanMaker {
     const PlanChoice* const own = can_run(*shown.front().choice, framework) ? nullptr : own_best(framework);
     const auto is_own = [&](const Shown& one) { return one.choice == own; };
     const Shown& one = own == nullptr ? shown.front() : *std::find_if(shown.begin(), shown.end(), is_own);
-    FrameworkFlags flags =
-        framework_flags(framework, *one.choice, one.run->job, *one.scenario->profile, asked().request.global_batch);
-    name_modules(flags);
+    FrameworkFlags flags = framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario->profile));
     flags.of_own_best = own != nullptr;
     plan_.frameworks.push_back(std::move(flags));
   }
 
   // Selective recomputation is of the modules that the job names.
-  void name_modules(FrameworkFlags& flags) const {
-    constexpr std::string_view kSelective = " --recompute-granularity selective";
-    std::string modules = asked().request.job.transformer.recompute_modules;
-    const std::size_t at = flags.text.find(kSelective);
-    if (modules.empty() || at == std::string::npos) return;
-    std::replace(modules.begin(), modules.end(), ',', ' ');
-    flags.text.insert(at + kSelective.size(), " --recompute-modules " + modules);
+  [[nodiscard]] ChosenRun chosen_run(const Job& job, const Profile& profile) const {
+    const PlanRequest& request = asked().request;
+    return {job, profile, request.global_batch, request.job.transformer.recompute_modules};
   }
 
   // The best plan that the framework runs; null where there is none.

@@ -15,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
+#include "studies/parallel.hpp"
 
 namespace debubble {
 namespace {
@@ -132,7 +133,6 @@ void refuse_decided(const ScenarioFlags& job) {
 }
 
 int threads_of(const std::optional<int>& asked) {
-  constexpr int kMostThreads = 1024;
   if (!asked) return 0;
   if (*asked >= 1 && *asked <= kMostThreads) return *asked;
   throw InputError(Diagnostic{"C012", "--threads", std::to_string(*asked) + " threads cannot be used",

@@ -25,11 +25,11 @@ int iterations_for(std::size_t ops) {
 }
 
 // What there is to say about a job whose devices wait for each other.
-Report deadlock_report(const Job& job, Deadlock deadlock) {
+Report deadlock_report(const Job& job, const Deadlock& deadlock) {
   Report report;
   report.schedule = facts_of(job.schedule);
   report.findings.emplace_back(DeadlockFound{job.p2p == P2p::kCoupled});
-  report.deadlock = std::move(deadlock);
+  report.deadlock = deadlock;
   return report;
 }
 
@@ -80,6 +80,8 @@ Report report_on(const Job& job, const Program& program, const Result& result) {
   return report;
 }
 
+std::string op_count_text(const Job& job) { return std::to_string(job.schedule.total_ops()) + " ops"; }
+
 }  // namespace
 
 void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample,
@@ -98,22 +100,23 @@ void add_notes(const Schedule& schedule, Report& report) {
   for (const std::string& note : schedule.notes) report.findings.emplace_back(ScheduleNote{note});
 }
 
-Result simulate(const Job& job, Progress& progress) { return *simulate_while_it_fits(job, {}, progress); }
+Result simulate(const Job& job, Progress& progress) {
+  progress.phase("lowering " + op_count_text(job));
+  return *simulate_while_it_fits(job, lower(job.schedule, job.p2p), {}, progress);
+}
 
-std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities, Progress& progress) {
-  const std::string ops = std::to_string(job.schedule.total_ops()) + " ops";
-  progress.phase("lowering " + ops);
+std::optional<Result> simulate_while_it_fits(const Job& job, const Lowered& lowered,
+                                             const std::vector<Bytes>& capacities, Progress& progress) {
   Result result;
-  auto lowered = lower(job.schedule, job.p2p);
-  if (auto* deadlock = std::get_if<Deadlock>(&lowered)) {
-    result.report = deadlock_report(job, std::move(*deadlock));
+  if (const auto* deadlock = std::get_if<Deadlock>(&lowered)) {
+    result.report = deadlock_report(job, *deadlock);
   } else {
     const Program& program = std::get<Program>(lowered);
-    progress.phase("simulating " + ops);
+    progress.phase("simulating " + op_count_text(job));
     std::optional<Result> found = simulated(job, program, capacities);
     if (!found) return std::nullopt;
     result = std::move(*found);
-    progress.phase("analysing " + ops);
+    progress.phase("analysing " + op_count_text(job));
     result.report = report_on(job, program, result);
   }
   result.report.assumptions = job.assumptions;

@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "scenario/job/job.hpp"
 #include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
+#include "sim/engine/program.hpp"
 
 namespace debubble {
 
@@ -24,11 +26,14 @@ struct Result {
 // Simulates and analyses. The report repeats the job's assumptions.
 [[nodiscard]] Result simulate(const Job& job, Progress& progress);
 
+// What `lower` makes of a job's schedule.
+using Lowered = std::variant<Program, Deadlock>;
+
 // The same, but nothing where copies out of the devices' memory come too late for it: then no more is simulated than it
 // takes to know that. Such runs may still not fit, and others than those with copies always come to their end.
 // `capacities`: one for all devices, or one each.
-[[nodiscard]] std::optional<Result> simulate_while_it_fits(const Job& job, const std::vector<Bytes>& capacities,
-                                                           Progress& progress);
+[[nodiscard]] std::optional<Result> simulate_while_it_fits(const Job& job, const Lowered& lowered,
+                                                           const std::vector<Bytes>& capacities, Progress& progress);
 
 // A job and what came of it.
 struct Simulated {

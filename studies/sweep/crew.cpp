@@ -41,6 +41,9 @@ SweepCrew::SweepCrew(BlockSource& source, const MakeBlockWorker& make_worker, in
   } catch (const std::system_error&) {  // those that run wait for blocks until they are told
     source.stop();
     fail_to_start(threads);
+  } catch (...) {  // they are joined as this leaves
+    source.stop();
+    throw;
   }
 }
 

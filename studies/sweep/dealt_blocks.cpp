@@ -19,8 +19,12 @@ void DealtBlocks::put(const BlockRange& range, SweepBlock block) {
 }
 
 void DealtBlocks::fail(std::exception_ptr error) {
-  const std::lock_guard lock(mutex_);
-  if (failed_ == nullptr) failed_ = std::move(error);
+  {
+    const std::lock_guard lock(mutex_);
+    if (failed_ == nullptr) failed_ = std::move(error);
+    stopped_ = true;
+  }
+  arrived_.notify_all();
 }
 
 void DealtBlocks::stop() {

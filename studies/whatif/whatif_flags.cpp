@@ -6,13 +6,13 @@
 #include "formats/text/numbers.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
+#include "studies/parallel.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr int kMostSeeds = 1'000'000;
-constexpr int kMostThreads = 1024;
 
 std::string slow_label(const SlowItem& item) {
   const std::string name = item.what == SlowItem::What::kDevice  ? "device"

@@ -62,6 +62,30 @@ TEST_CASE("kernels: measured ones are taken, and said to be, and off takes the f
   CHECK(fact(old, "kernel efficiency").find("[modelled]") != std::string::npos);
 }
 
+TEST_CASE("kernels: of 32-bit products there is no table, which is said") {
+  const Folder folder;
+  const Report run = run_report(folder, {"--hardware", "h100", "--dtype", "fp32"});
+  const std::string told = fact(run, "kernel efficiency");
+  CAPTURE(told);
+  CHECK(told.find("products by size in fp32: none measured, ") != std::string::npos);
+  CHECK(told.find("[modelled]") != std::string::npos);
+  CHECK(fact(run, "fused attention").find("[measured]") == std::string::npos);
+  CHECK(fact(run, "passes over memory").find("[measured]") != std::string::npos);
+}
+
+TEST_CASE("kernels: a whole share is 100 %") {
+  const Folder folder;
+  std::string text = table_text("h100.csv");
+  for (const char* pass : {"\nmemory,fwd,", "\nmemory,bwd,"}) {
+    const std::size_t at = text.find(pass) + std::string(pass).size();
+    text.replace(at, text.find('\n', at) - at, "1");
+  }
+  folder.write("whole.csv", text);
+  const std::string told =
+      fact(run_report(folder, {"--hardware", "h100", "--kernels", "whole.csv"}), "passes over memory");
+  CHECK(told.find("100 % of the bandwidth forward, 100 % backward") != std::string::npos);
+}
+
 TEST_CASE("kernels: a file replaces them, of the same hardware only") {
   const Folder folder;
   folder.write("h100.csv", table_text("h100.csv"));

@@ -72,6 +72,67 @@ TEST_CASE("kernel file: what is wrong is told by line") {
   CHECK(says(refused(kHead + kGrid + "source,what\n"), "of nothing"));
 }
 
+// Each of these was read, and what lies on the axis was then looked up beyond its end.
+TEST_CASE("kernel file: an axis stands once and before what lies on it") {
+  const std::string attention = "attention,fwd,causal,64,64,0.5,0.6\n";
+  const struct {
+    const char* place;
+    const char* message;
+    std::string text;  // after the head
+  } cases[] = {
+      {"ours.csv:13", "\"rows\" stands here twice", kGrid + "rows,256,512,1024\n"},
+      {"ours.csv:9", "\"rows\" stands here twice", "rows,256,512,1024\n" + kGrid},
+      {"ours.csv:13", "no lengths yet", kGrid + attention},
+      {"ours.csv:13", "no lengths yet", kGrid + "attention,fwd,causal,64,64\nlengths,1,2,4\n"},
+      {"ours.csv:15", "\"lengths\" stands here twice", kGrid + "lengths,1,2\n" + attention + "lengths,1,2,4\n"},
+      {"ours.csv:13", "no tokens yet", kGrid + "grouped,bf16,1,1\n"},
+      {"ours.csv:13", "no tokens yet", kGrid + "grouped,bf16,1,1\ntokens,16,32,64\n"},
+      {"ours.csv:15", "\"tokens\" stands here twice", kGrid + "tokens,16,32\ngrouped,bf16,1,1\ntokens,16,32,64\n"},
+      {"ours.csv:14", "no heads yet", kGrid + "lengths,1,2\nattention_fill,1,0.5,1\nheads,1,2,4\n"},
+      {"ours.csv:14", "no heads yet", kGrid + "lengths,1,2\nattention_fill,1\nattention_fill,2\nheads,1,2\n"},
+      {"ours.csv:13", "no lengths yet", kGrid + "attention_fill,1,0.5,1\n"},
+      {"ours.csv:17", "\"heads\" stands here twice",
+       kGrid + "lengths,1,2\nheads,1,2\nattention_fill,1,1,1\nattention_fill,2,1,1\nheads,1,2,4,8\n"},
+      {"ours.csv:15", "next length", kGrid + "lengths,1,2\nheads,1,2\nattention_fill,2,1,1\nattention_fill,1,1,1\n"},
+      {"ours.csv:17", "next length",
+       kGrid + "lengths,1,2\nheads,1,2\nattention_fill,1,1,1\nattention_fill,2,1,1\nattention_fill,2,1,1\n"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.text);
+    const std::string told = refused(kHead + one.text);
+    CAPTURE(told);
+    CHECK(says(told, one.place));
+    CHECK(says(told, "P012"));
+    CHECK(says(told, one.message));
+  }
+}
+
+TEST_CASE("kernel file: an axis has two sizes at least, all numbers, ascending") {
+  for (const char* axis : {"lengths", "lengths,", "lengths,128", "lengths,nan,2", "lengths,1,inf", "lengths,1,1e30",
+                           "lengths,2,1", "lengths,2,2", "lengths,0,2", "lengths,1,,2"}) {
+    CAPTURE(axis);
+    const std::string told = refused(kHead + kGrid + axis + "\nattention,fwd,causal,64,64,0.5,0.6\n");
+    CHECK(says(told, "ours.csv:13"));
+  }
+  // As many sizes as somebody likes: what lies on the axis must have as many.
+  std::string many = "lengths";
+  for (int size = 1; size <= 100'000; ++size) many += "," + std::to_string(size);
+  CHECK(says(refused(kHead + kGrid + many + "\nattention,fwd,causal,64,64,0.5,0.6\n"), "as many as its axis"));
+}
+
+TEST_CASE("kernel file: no value is given twice") {
+  const std::string axes = "lengths,1,2\nheads,1,2\ntokens,16,32\n";
+  for (const char* line : {"fit,bf16,1,1,1,1,0.1,0.1", "sustained,bf16,0.9", "eager,bf16,1.1,10", "grouped,bf16,1,1",
+                           "product_error,bf16,10,0.1,0.2", "attention,fwd,causal,64,64,0.5,0.6"}) {
+    CAPTURE(line);
+    const std::string once = kHead + kGrid + axes + line + "\n";
+    CHECK(refused(once).empty());
+    CHECK(says(refused(once + line + "\n"), "ours.csv:17"));
+  }
+  CHECK(says(refused(kHead + kGrid + "memory,fwd,0.8\n"), "ours.csv:13"));
+  CHECK(says(refused(kHead + kGrid + "memory,up,0.8\n"), "is no pass"));
+}
+
 TEST_CASE("kernel file: half a line at a time is refused or read, and never crashes") {
   const std::string whole = kHead + kGrid + "lengths,1,2\nheads,1,2\nattention,fwd,causal,64,64,0.5,0.6\n";
   for (std::size_t end = 0; end < whole.size(); ++end) (void)refused(whole.substr(0, end));

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "scenario/check_scenario.hpp"
+#include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/engine/program.hpp"
 #include "studies/plan/bounds.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -87,7 +90,7 @@ int try_random_costs(std::uint64_t seeds) {
     PlanChoice row;
     row.schedule = entry.name;
     REQUIRE_EQ(broken_bound(summary_for(row, *pattern), costs, {}, run->report), "");
-    REQUIRE_LE(walk_bound(*schedule, costs, P2p::kOverlapped), run->report.makespan);
+    REQUIRE_LE(walk_bound(*schedule, std::get<Program>(lower(*schedule)), costs), run->report.makespan);
     ++tried;
   }
   return tried;
@@ -107,7 +110,7 @@ TEST_CASE("the walk of an order on ideal links is its step there") {
   const Schedule gems = build("gems", 4, 8);
   const StageCosts costs = toy_costs(gems, 1, 2);
   const Nanoseconds step = run_engine(gems, costs, {}).report.makespan;
-  CHECK_EQ(walk_bound(gems, costs, P2p::kOverlapped), step);
+  CHECK_EQ(walk_bound(gems, std::get<Program>(lower(gems)), costs), step);
   CHECK_LT(step_bound(summarise(gems), costs, StepWork{}, 8),
            step);  // its devices wait for each other most of the time
 }
@@ -170,7 +173,9 @@ int check_bounds(const PlanRequest& request, std::uint64_t seeds) {
       CAPTURE(text);
       const OrderSummary order = summary_for(choice, pattern.schedule);
       REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
-      REQUIRE_LE(walk_bound(run.job.schedule, run.job.costs, run.job.p2p), run.result.report.makespan);
+      const Job& job = run.job;
+      const auto program = std::get<Program>(lower(job.schedule, job.p2p));
+      REQUIRE_LE(walk_bound(job.schedule, program, job.costs), run.result.report.makespan);
       const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
       if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);
       ++tried;
@@ -198,4 +203,24 @@ TEST_CASE("bounds hold for orders that depend on the times, with every usual val
   request.allowed.erase("budget");
   request.allowed["offload_chunks"] = {"auto", "0", "1", "2"};
   CHECK(check_bounds(request, 100) > 50);
+}
+
+TEST_CASE("states of a measured layer count as ZeRO leaves them on a rank, modelled ones as they are") {
+  Scenario scenario;
+  scenario.cluster.sizes.data = 2;
+  scenario.cluster.sizes.context = 2;
+  ProfileLayer layer;
+  layer.parameters = 8;
+  layer.gradients = 16;
+  layer.optimizer = 32;
+  const auto states = [&](int zero) {
+    scenario.cluster.sizes.zero = zero;
+    return least_states(scenario, layer);
+  };
+  CHECK_EQ(states(0), 8 + 16 + 32);
+  CHECK_EQ(states(1), 8 + 16 + 8);
+  CHECK_EQ(states(2), 8 + 4 + 8);
+  CHECK_EQ(states(3), 2 + 4 + 8);
+  scenario.transformer.setup = TrainingSetup{};
+  CHECK_EQ(states(3), 8 + 16 + 32);
 }

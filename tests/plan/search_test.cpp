@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/plan/evaluations.hpp"
 #include "studies/plan/search.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tests/plan/random_plan.hpp"
@@ -227,4 +229,39 @@ TEST_CASE("a value that is given twice is in the space once") {
   request.allowed["microbatch"] = {"2", "2", "02"};
   request.allowed["sequence-parallel"] = {"on", "on"};
   CHECK(plan_space(request).bases == once);
+}
+
+TEST_CASE("a memory cut is bounded once: its profile is not read again") {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "debubble_cut_once_test.json";
+  int tried = 0;
+  for (std::uint64_t seed = 1; tried < 3 && seed < 300; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    try {
+      const PlanJob job = random_small_plan(dice, file.string());
+      const PlanSpace space = plan_space(job.request);
+      if (job.request.job.profile.empty() || !space.memory_cuts) continue;
+      std::vector<VariantId> ids;
+      for (std::size_t k = 0; k < space.bases.size(); ++k) {
+        const auto variants = static_cast<std::uint16_t>(space.variants_of(space.bases[k]).size());
+        for (const int zero : space.zeros_of(space.bases[k])) {
+          for (std::uint16_t v = 0; v < variants; ++v) {
+            ids.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), v});
+          }
+        }
+      }
+      PlanEvaluations state(job.request, space);
+      state.bound(ids, 1);
+      const std::vector<VariantId> first = state.memory_cuts_of(ids, 1);
+      if (first.empty()) continue;
+      std::filesystem::remove(file);
+      const std::vector<VariantId> again = state.memory_cuts_of(ids, 1);
+      CHECK(again == first);
+      ++tried;
+    } catch (const InputError&) {
+      continue;  // no such job
+    }
+  }
+  std::filesystem::remove(file);
+  CHECK_EQ(tried, 3);
 }

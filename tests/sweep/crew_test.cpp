@@ -15,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
 #include "studies/sweep/crew.hpp"
+#include "studies/sweep/dealt_blocks.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -92,6 +93,54 @@ TEST_CASE("where a thread cannot be started, those that wait for blocks end, and
     }
   }
   CHECK(code == "E016");
+}
+
+// What one thread's copy of the maker throws: no memory for it, say.
+class ThrowsWhenCopied {
+ public:
+  explicit ThrowsWhenCopied(std::atomic<int>& copies) : copies_(copies) {}
+  ThrowsWhenCopied(const ThrowsWhenCopied& other) : copies_(other.copies_) {
+    if (++copies_ > 4) throw std::runtime_error("no copy");
+  }
+  BlockWorker operator()() const {
+    return [](const BlockRange& /*block*/) { return SweepBlock{}; };
+  }
+
+ private:
+  std::atomic<int>& copies_;
+};
+
+TEST_CASE("whatever is thrown while threads are started, those that wait for blocks end") {
+  NeverAnyBlock source;
+  std::atomic<int> copies = 0;
+  const MakeBlockWorker maker = ThrowsWhenCopied(copies);
+  copies = 0;
+  std::string what;
+  try {
+    const SweepCrew crew(source, maker, 8);
+  } catch (const std::runtime_error& error) {
+    what = error.what();
+  }
+  CHECK(what == "no copy");
+}
+
+TEST_CASE("whatever a block throws ends the work of a rank, and comes out") {
+  DealtBlocks blocks;
+  const MakeBlockWorker maker = []() -> BlockWorker {
+    return [](const BlockRange& /*block*/) -> SweepBlock { throw 7; };
+  };
+  const SweepCrew crew(blocks, maker, 3);
+  blocks.add({0, 0, 1});
+  int thrown = 0;
+  while (thrown == 0) {
+    try {
+      (void)blocks.next_done();
+    } catch (int number) {
+      thrown = number;
+    }
+  }
+  CHECK(thrown == 7);
+  CHECK_FALSE(blocks.take());  // waits for nothing
 }
 
 TEST_CASE("where so many threads cannot be started, no work begins") {

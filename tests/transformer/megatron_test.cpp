@@ -150,10 +150,34 @@ TEST_CASE("modules that are recomputed, 8-bit weights, moments, and DeepSpeed's 
   CHECK(flag(read_megatron(dense + "--bf16 --fp8-format hybrid --fp8-param-gather", "x.sh"), "fp8-weights") == "alone");
   const std::string aware = "--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16";
   CHECK(flag(read_megatron(dense + aware, "x.sh"), "moment-dtype") == "bf16");
+  const std::string wide = "--use-precision-aware-optimizer --exp-avg-dtype torch.bfloat16 ";
+  const MegatronScenario first = read_megatron(dense + wide, "x.sh");
+  CHECK(flag(first, "moment-dtype") == "bf16");
+  CHECK(found(first, "--exp-avg-sq-dtype fp32: counts as --exp-avg-dtype bf16"));
+  const MegatronScenario second =
+      read_megatron(dense + "--use-precision-aware-optimizer --exp-avg-sq-dtype fp8", "x.sh");
+  CHECK(flag(second, "moment-dtype") == "(none)");
+  CHECK(found(second, "--exp-avg-sq-dtype fp8: counts as --exp-avg-dtype fp32"));
+  CHECK(found(read_megatron(dense + "--exp-avg-dtype bf16", "x.sh"), "without --use-precision-aware-optimizer"));
+  CHECK(found(read_megatron(dense + wide + "--exp-avg-sq-dtype int4", "x.sh"), "int4: not known"));
   const MegatronScenario deepspeed = read_megatron(dense + "--bf16 --deepspeed --zero-stage 0", "x.sh");
   CHECK(flag(deepspeed, "low-gradients") == "kept");
   CHECK(flag(deepspeed, "zero") == "1");
   CHECK(flag(read_megatron(dense + "--bf16 --deepspeed --zero-stage 1", "x.sh"), "low-gradients") == "(none)");
+}
+
+TEST_CASE("the older word for selective recomputation takes modules, too") {
+  const std::string dense =
+      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 ";
+  const MegatronScenario both = read_megatron(dense + "--recompute-activations --recompute-modules mlp", "x.sh");
+  CHECK(flag(both, "recompute") == "selective");
+  CHECK(flag(both, "recompute-modules") == "mlp");
+  const std::string full = "--recompute-granularity full --recompute-method uniform --recompute-modules mlp";
+  const MegatronScenario all = read_megatron(dense + full, "x.sh");
+  CHECK(flag(all, "recompute") == "full");
+  CHECK(flag(all, "recompute-modules") == "(none)");
+  CHECK(found(all, "--recompute-modules mlp: nothing is recomputed by module"));
+  CHECK(found(read_megatron(dense + "--recompute-modules mlp", "x.sh"), "nothing is recomputed by module"));
 }
 
 TEST_CASE("experts, latent attention and interleaving") {

@@ -59,7 +59,7 @@ std::span<const CommandEntry> command_catalog() {
                    make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
-      CommandEntry{"explain", "a step, an op, layers' costs, a schedule, a code: why so",
+      CommandEntry{"explain", "why a step or an op takes its time; costs, schedules, error codes",
                    "debubble explain step --schedule 1f1b -p 4 -m 8", make_explain},
       CommandEntry{"list", "schedules, topologies, cost models and models that exist", "debubble list schedules",
                    make_list},

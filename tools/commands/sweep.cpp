@@ -91,7 +91,6 @@ class Sweep : public Command {
 
   int run(const Invocation& /*invocation*/) override {
     const SweepSpace space(sweep_);
-    constexpr int kMostThreads = 1024;
     constexpr int kMostShown = 1000;
     threads_ = count_in_range(options_.threads, "--threads", kMostThreads, 0);
     const int top = count_in_range(options_.top, "--top", kMostShown, 10);

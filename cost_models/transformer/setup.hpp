@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cost_models/collectives/token_exchange.hpp"
+#include "cost_models/transformer/model_effects.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/transformer.hpp"
 
@@ -83,6 +84,7 @@ struct TrainingSetup {
   MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
   CostChange change;
+  ModelEffects effects;
 };
 
 // Whether selective recomputation makes that module again.

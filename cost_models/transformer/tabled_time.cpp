@@ -51,14 +51,17 @@ std::optional<double> product_seconds(const LayerOp& op, const KernelModel& mode
   if (op.m < 1 || op.n < 1 || op.k < 1) return 0;
   const MeasuredPeak peak = measured_peak(op, model.hardware);
   const ProductShape shape{static_cast<double>(op.batch * op.m), static_cast<double>(op.n), static_cast<double>(op.k)};
-  double seconds = table->seconds(shape, peak) * table->eager + accumulation_seconds(op, model, peak);
+  const ModelEffects& effects = model.effects;
+  double seconds = effects.product_sizes ? table->seconds(shape, peak) : op.flops / (peak.flops * table->fit.cap);
+  if (effects.framework) seconds *= table->eager;
+  if (effects.accumulation) seconds += accumulation_seconds(op, model, peak);
   seconds = std::max(seconds, bytes_seconds(op, model, model.tables->memory_forward));
-  if (op.experts) {
+  if (op.experts && effects.grouped_products) {
     // Tokens of one expert are the inner size of its weight gradient.
     const std::int64_t tokens = op.phase == LayerOp::Phase::kWeightGrad ? op.k : op.m;
     seconds *= model.tables->grouped_factor(kind, static_cast<double>(tokens));
   }
-  return std::max(seconds, op.flops / (peak.flops * table->sustained));
+  return effects.sustained ? std::max(seconds, op.flops / (peak.flops * table->sustained)) : seconds;
 }
 
 // Ring attention works on one pair of parts at a time, each as long as a rank's queries.
@@ -80,7 +83,10 @@ std::optional<double> attention_seconds(const LayerOp& op, const KernelModel& mo
 
 std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model) {
   if (model.tables == nullptr) return std::nullopt;
-  return op.kind == LayerOp::Kind::kMatmul ? product_seconds(op, model) : attention_seconds(op, model);
+  if (op.kind == LayerOp::Kind::kMatmul) {
+    return model.effects.measured_products ? product_seconds(op, model) : std::nullopt;
+  }
+  return model.effects.measured_attention ? attention_seconds(op, model) : std::nullopt;
 }
 
 double sustained_share(const LayerOp& op, const KernelModel& model) {
@@ -90,11 +96,17 @@ double sustained_share(const LayerOp& op, const KernelModel& model) {
   return table == nullptr ? 1 : table->sustained;
 }
 
-KernelSeconds pass_seconds(const LayerOp& op, const KernelModel& model) {
-  const KernelTables& tables = *model.tables;
-  if (op.quantises && in_blocks(op.recipe) && !tables.product(ProductKind::kFp8Block).empty()) return {0, true};
+double pass_seconds(const LayerOp& op, const KernelModel& model) {
   const bool backward = op.phase != LayerOp::Phase::kForward && !op.recompute;
-  return {bytes_seconds(op, model, backward ? tables.memory_backward : tables.memory_forward), false};
+  return bytes_seconds(op, model, backward ? model.tables->memory_backward : model.tables->memory_forward);
+}
+
+bool takes_no_time(const LayerOp& op, const KernelModel& model) {
+  if (!op.quantises) return false;
+  if (!model.effects.quantisation) return true;
+  if (!in_blocks(op.recipe) || model.tables == nullptr || !model.effects.measured_products) return false;
+  const ProductTable& table = model.tables->product(ProductKind::kFp8Block);
+  return !table.empty() && !table.quantised_apart;
 }
 
 }  // namespace debubble

@@ -220,6 +220,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.master_weights = setup.compute != NumberFormat::kFp32;
   refuse_idle_formats(flags, setup);
   setup.dropout = flags.dropout;
+  setup.effects = flags.effects;
   scenario.scatter_gather = flags.scatter_gather;
   if (!flags.fp8_recipe.empty() && setup.compute != NumberFormat::kFp8) {
     fail("C004", "--fp8-recipe", "there are no 8-bit products to scale", "add --dtype fp8");

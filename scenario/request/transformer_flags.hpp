@@ -48,6 +48,7 @@ struct TransformerFlags {
   const char* sequence_flag = "--sequence";
   const char* microbatch_flag = "--microbatch-size";
   bool scatter_gather = false;
+  ModelEffects effects;  // no flag: a study's
 };
 
 [[nodiscard]] FlagRows flag_rows(TransformerFlags& flags);

@@ -201,6 +201,7 @@ void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalan
   op.group = Dimension::kExpert;
   op.imbalance = imbalance;
   op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
+  op.beside_other_pass = setup_.exchange_overlap;
   forward(op);
   op.name += "'s gradient";
   op.phase = Phase::kInputGrad;

@@ -36,6 +36,7 @@ struct TransformerFlags {
   std::string expert_imbalance;
   std::string capacity_factor;
   std::string moe_dispatch;
+  std::string moe_overlap;
   std::string efficiency;
   std::string kernels;
   std::string cuda_graphs;

@@ -57,6 +57,7 @@ std::vector<Effect> make_effects() {
       flagged("scattered activations", "whole activations between stages", {"--scatter-gather"}, "", false),
       flagged("coupled sends and receives", "all overlapped with compute", {"--p2p"}, "", false),
       flagged("tokens cross once", "every copy by itself (--moe-dispatch alltoall)", {"--moe-dispatch"}, "", false),
+      flagged("tokens travel while others compute", "exchanges hide behind nothing", {"--moe-overlap"}, "", false),
       switched("one permutation of tokens", "sorted before and after the exchange", &E::one_permutation),
       flagged("PyTorch's allocator", "what is allocated (--allocator exact)", {"--allocator"}, "--allocator=exact",
               true),

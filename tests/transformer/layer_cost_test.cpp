@@ -165,6 +165,7 @@ TEST_CASE("tokens that travel beside another microbatch's pass cost what that do
   }
   // Kernels that take no time hide nothing.
   request.kernels.efficiency.compute_scale = 1e9;
+  request.kernels.effects.kernel_gaps = false;
   const LayerCost bare = experts();
   CHECK(bare.forward.collective >= exchanges(bare, true) - 1'000);
 }

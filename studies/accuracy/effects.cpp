@@ -10,19 +10,19 @@
 namespace debubble {
 namespace {
 
-using Part = bool ModelEffects::*;
+using EffectPart = bool ModelEffects::*;
 
-Effect switched(const char* name, const char* without, Part part) {
-  Effect effect;
+ModelEffect switched(const char* name, const char* without, EffectPart part) {
+  ModelEffect effect;
   effect.name = name;
   effect.without = without;
   effect.part = part;
   return effect;
 }
 
-Effect flagged(const char* name, const char* without, std::vector<std::string> dropped, std::string added,
-               bool always) {
-  Effect effect;
+ModelEffect flagged(const char* name, const char* without, std::vector<std::string> dropped, std::string added,
+                    bool always) {
+  ModelEffect effect;
   effect.name = name;
   effect.without = without;
   effect.dropped = std::move(dropped);
@@ -32,7 +32,7 @@ Effect flagged(const char* name, const char* without, std::vector<std::string> d
 }
 
 // NOLINTNEXTLINE(readability-function-size): a table
-std::vector<Effect> make_effects() {
+std::vector<ModelEffect> make_effects() {
   using E = ModelEffects;
   return {
       switched("measured products", "constant shares of the peak, tiles and waves", &E::measured_products),
@@ -75,7 +75,7 @@ bool has_model(const ResultRecord& record) {
 }
 
 // The record as it is run without the effect; the same arguments: the effect has no part in it.
-ResultRecord without_flags(ResultRecord record, const Effect& effect) {
+ResultRecord without_flags(ResultRecord record, const ModelEffect& effect) {
   if (!has_model(record)) return record;
   const auto dropped = std::remove_if(record.arguments.begin(), record.arguments.end(),
                                       [&](const std::string& one) { return has_flag(one, effect.dropped); });
@@ -86,14 +86,14 @@ ResultRecord without_flags(ResultRecord record, const Effect& effect) {
 }
 
 // One record without one effect.
-struct Trial {
+struct EffectTrial {
   std::size_t effect = 0, source = 0, record = 0;
   std::vector<ComparedQuantity> comparisons;
   bool refused = false;
 };
 
-void run_trial(Trial& trial, const JudgedRecord& before) {
-  const Effect& effect = effects()[trial.effect];
+void run_trial(EffectTrial& trial, const JudgedRecord& before) {
+  const ModelEffect& effect = effects()[trial.effect];
   trial.comparisons = before.comparisons;
   ModelEffects parts;
   if (effect.part != nullptr) parts.*effect.part = false;
@@ -116,11 +116,11 @@ bool differs(const std::vector<ComparedQuantity>& before, const std::vector<Comp
 }
 
 JudgedEffect judged_effect(std::size_t effect, const std::vector<JudgedSource>& with,
-                           const std::vector<Trial>& trials) {
+                           const std::vector<EffectTrial>& trials) {
   JudgedEffect judged;
   judged.effect = &effects()[effect];
   std::vector<JudgedSource> without = with;
-  for (const Trial& trial : trials) {
+  for (const EffectTrial& trial : trials) {
     if (trial.effect != effect) continue;
     JudgedRecord& record = without[trial.source].records[trial.record];
     record.comparisons = trial.comparisons;
@@ -142,8 +142,8 @@ JudgedEffect judged_effect(std::size_t effect, const std::vector<JudgedSource>& 
 
 }  // namespace
 
-const std::vector<Effect>& effects() {
-  static const std::vector<Effect> list = make_effects();
+const std::vector<ModelEffect>& effects() {
+  static const std::vector<ModelEffect> list = make_effects();
   return list;
 }
 
@@ -152,7 +152,7 @@ JudgedEffects judge_effects(const ResultsFile& results, const std::vector<std::s
   for (const std::string& one : only) {
     for (JudgedSource& source : judge_results(results, {}, one)) judged.with.push_back(std::move(source));
   }
-  std::vector<Trial> trials;
+  std::vector<EffectTrial> trials;
   for (std::size_t effect = 0; effect < effects().size(); ++effect) {
     for (std::size_t source = 0; source < judged.with.size(); ++source) {
       for (std::size_t record = 0; record < judged.with[source].records.size(); ++record) {

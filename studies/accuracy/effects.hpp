@@ -11,7 +11,7 @@
 
 namespace debubble {
 
-struct Effect {
+struct ModelEffect {
   const char* name = "";               // "measured products"
   const char* without = "";            // what stands in for it: "constant shares of the peak, tiles and waves"
   bool ModelEffects::*part = nullptr;  // null: by flags
@@ -19,7 +19,7 @@ struct Effect {
   std::string added;                   // and the one that it gets instead, if it had one of these or `always`
   bool always = false;
 };
-[[nodiscard]] const std::vector<Effect>& effects();
+[[nodiscard]] const std::vector<ModelEffect>& effects();
 
 // One quantity of a source (or of a group of its records): what it is with everything, and without the effect.
 struct EffectErrors {
@@ -29,7 +29,7 @@ struct EffectErrors {
 };
 
 struct JudgedEffect {
-  const Effect* effect = nullptr;
+  const ModelEffect* effect = nullptr;
   std::vector<EffectErrors> errors;  // of all sources, in the order of JudgedEffects::with
   std::vector<std::string> refused;  // records that cannot be predicted without it; they keep what they had
 };

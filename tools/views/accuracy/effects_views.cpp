@@ -95,7 +95,7 @@ std::string details(const JudgedEffect& one) {
          rows;
 }
 
-Json summary_json(const ErrorSummary& summary) {
+Json effect_summary_json(const ErrorSummary& summary) {
   return {{"mean_absolute_error", summary.mean_absolute}, {"bias", summary.bias}, {"worst", summary.worst}};
 }
 
@@ -107,8 +107,8 @@ Json errors_json(const EffectErrors& errors) {
           {"group", group},
           {"records", errors.with.records},
           {"changed", errors.changed},
-          {"with", summary_json(errors.with)},
-          {"without", summary_json(errors.without)}};
+          {"with", effect_summary_json(errors.with)},
+          {"without", effect_summary_json(errors.without)}};
 }
 
 }  // namespace

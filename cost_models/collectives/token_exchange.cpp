@@ -77,11 +77,14 @@ void check_deep_ep(const LinkGraph& graph, const ByDomain& domains, const TokenE
 
 }  // namespace
 
+double ranks_reached(const TokenExchange& exchange, std::int64_t ranks) {
+  return static_cast<double>(ranks) * share_with(exchange.experts / ranks, exchange);
+}
+
 ExchangeBytes exchange_bytes(const TokenExchange& exchange, std::int64_t ranks, std::int64_t machines, Bytes bytes) {
   const double tokens = static_cast<double>(bytes) / static_cast<double>(exchange.copies);  // one copy of each
-  const auto all = static_cast<double>(ranks);
   const auto inside = static_cast<double>(ranks) / static_cast<double>(machines);
-  const double reached = all * share_with(exchange.experts / ranks, exchange);
+  const double reached = ranks_reached(exchange, ranks);
   const double entered = static_cast<double>(machines - 1) * share_with(exchange.experts / machines, exchange);
   return {tokens * reached * (inside - 1) / inside, tokens * entered};
 }

@@ -39,6 +39,9 @@ struct TokenExchange {
   auto operator<=>(const TokenExchange&) const = default;
 };
 
+// To how many of `ranks` a token goes on average: ranks with several of its experts get it once.
+[[nodiscard]] double ranks_reached(const TokenExchange& exchange, std::int64_t ranks);
+
 // Bytes that a rank sends, over NVLink and over its card.
 struct ExchangeBytes {
   double near = 0;

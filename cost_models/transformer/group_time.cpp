@@ -53,8 +53,10 @@ LinkGraph own_switch(int ranks, const Hardware& hardware) {
 
 OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups, const LayerOp& op,
                Bytes bytes, const ModelRequest& request, KnownDrafts* drafts) {
-  const CollectiveModel model =
+  CollectiveModel model =
       request.generation ? nccl_model_on(graph, groups, *request.generation, op.collective) : request.collectives;
+  if (!request.setup.effects.measured_collectives) model.measured.reset();
+  if (!request.setup.effects.slowed_compute) model.slow_down = 0;
   if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
     return {exchange_time(graph, groups, op.exchange, bytes), model.slow_down};
   }
@@ -136,7 +138,8 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
       return time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request,
                      request.drafts);
     };
-    const bool kept = request.layers != nullptr && request.generation;
+    const bool usual = request.setup.effects == ModelEffects{};
+    const bool kept = request.layers != nullptr && request.generation && usual;
     time = kept ? request.layers->time(op, bytes, request, planned) : planned();
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));

@@ -93,8 +93,10 @@ double ProductTable::seconds(const ProductShape& shape, const MeasuredPeak& peak
   const double on_grid = std::exp(log_time) * 1e-6;
   const ProductShape edge{std::exp(log_m), std::exp(log_n), std::exp(log_k)};
   // Narrower or shallower than the grid: the least kernel, which its floor makes up. Larger, or of fewer rows: the fit.
-  const ProductShape wanted{shape.m, std::max(shape.n, edge.n), std::max(shape.k, edge.k)};
-  const bool inside = log_m == std::log(shape.m) && wanted.n == edge.n && wanted.k == edge.k;
+  const bool wider = std::log(shape.n) > log_n;  // by the logs: exp(log n) need not be n
+  const bool deeper = std::log(shape.k) > log_k;
+  const ProductShape wanted{shape.m, wider ? shape.n : edge.n, deeper ? shape.k : edge.k};
+  const bool inside = log_m == std::log(shape.m) && !wider && !deeper;
   const double seconds = inside ? on_grid : on_grid * fit_seconds(fit, wanted, peak) / fit_seconds(fit, edge, peak);
   return std::max(seconds, 2 * shape.m * shape.n * shape.k / peak.flops);  // where the largest nodes are empty upstream
 }

@@ -55,6 +55,8 @@ struct ProductTable {
   TableError error;      // of the grid
   double sustained = 1;  // share of the peak that a long run's power allows
   double eager = 1;      // time of eager kernels in a framework over the grid's, by another source
+  // Times with the quantisation in them stand, by `eager`, for a framework's bare products; it quantises in passes.
+  bool quantised_apart = false;
 
   [[nodiscard]] bool empty() const { return log_us.empty(); }
   // Seconds of one product; outside the grid, its edge times the fit's ratio. Grows with each of m, n, k.

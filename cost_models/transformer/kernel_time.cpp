@@ -49,7 +49,8 @@ double matrix_share(const LayerOp& op, const KernelModel& model) {
   const double waves = best_wave_efficiency(op.batch, op.m, op.n, model.hardware);
   const auto inner = static_cast<double>(op.k);
   const double filled = inner > 0 ? inner / (inner + efficiency.half_k) : 1;
-  return std::min(efficiency.matrix * waves * filled, efficiency.sustained);
+  const double alone = efficiency.matrix * waves * filled;
+  return model.effects.sustained ? std::min(alone, efficiency.sustained) : alone;
 }
 
 // A fused kernel works on 128 queries of one head at a time. Few of them leave multiprocessors idle at the end:
@@ -64,39 +65,46 @@ double attention_share(const LayerOp& op, const KernelModel& model) {
 
 double seconds_for(double work, double rate) { return work > 0 && rate > 0 ? work / rate : 0; }
 
+double bytes_at_share(const LayerOp& op, const KernelModel& model, double share) {
+  return seconds_for(static_cast<double>(op.bytes), static_cast<double>(model.hardware.memory_bandwidth) * share);
+}
+
+// A pass over memory: of the machine that was measured, else of the tables', else of the hardware.
+KernelSeconds elementwise_seconds(const LayerOp& op, const KernelModel& model, double latency) {
+  if (takes_no_time(op, model)) return {0, true};
+  const bool measured = model.effects.measured_passes;
+  if (measured && model.passes.bandwidth > 0) {
+    const double launches = op.bytes > 0 ? latency * op.kernels : 0;
+    return {seconds_for(static_cast<double>(op.bytes), model.passes.bandwidth) + launches, true};
+  }
+  if (measured && model.tables != nullptr) return {pass_seconds(op, model), false};
+  return {bytes_at_share(op, model, model.efficiency.memory), false};
+}
+
 // Its bytes at the bandwidth that passes over memory reach.
 double memory_seconds(const LayerOp& op, const KernelModel& model) {
-  if (model.tables != nullptr && op.kind == LayerOp::Kind::kElementwise) return pass_seconds(op, model).seconds;
-  const double share = model.tables != nullptr ? model.tables->memory_forward : model.efficiency.memory;
-  return seconds_for(static_cast<double>(op.bytes), static_cast<double>(model.hardware.memory_bandwidth) * share);
+  if (op.kind == LayerOp::Kind::kElementwise) return elementwise_seconds(op, model, 0).seconds;
+  return bytes_at_share(op, model, model.tables != nullptr ? model.tables->memory_forward : model.efficiency.memory);
 }
 
 // What a product or an attention takes by the formulas.
 double formula_seconds(const LayerOp& op, const KernelModel& model) {
   const double share = op.kind == LayerOp::Kind::kMatmul ? matrix_share(op, model) : attention_share(op, model);
-  const double memory = seconds_for(static_cast<double>(op.bytes),
-                                    static_cast<double>(model.hardware.memory_bandwidth) * model.efficiency.memory);
+  const double memory = bytes_at_share(op, model, model.efficiency.memory);
   return std::max(memory, seconds_for(op.flops, format_flops(model.hardware, op.format) * share));
 }
 
 KernelSeconds compute_seconds(const LayerOp& op, const KernelModel& model) {
   if (op.kind == LayerOp::Kind::kCollective) throw std::logic_error("kernel_time of a collective: " + op.name);
-  if (op.kind == LayerOp::Kind::kElementwise) {
-    if (model.passes.bandwidth > 0) {
-      const double latency = op.bytes > 0 ? model.passes.latency * op.kernels : 0;
-      return {seconds_for(static_cast<double>(op.bytes), model.passes.bandwidth) + latency, true};
-    }
-    if (model.tables != nullptr) return pass_seconds(op, model);
-    return {seconds_for(static_cast<double>(op.bytes),
-                        static_cast<double>(model.hardware.memory_bandwidth) * model.efficiency.memory),
-            false};
-  }
+  if (op.kind == LayerOp::Kind::kElementwise) return elementwise_seconds(op, model, model.passes.latency);
   const double peak = format_flops(model.hardware, op.format);
   const auto unmeasured = [&model](const LayerOp& other) {
     const std::optional<double> tabled = tabled_seconds(other, model);
     return tabled ? KernelSeconds{*tabled, true} : KernelSeconds{formula_seconds(other, model), false};
   };
-  if (!model.measured.empty()) {
+  const bool by_measurement = op.kind == LayerOp::Kind::kMatmul ? model.effects.measured_products  //
+                                                                : model.effects.measured_attention;
+  if (by_measurement && !model.measured.empty()) {
     const auto modelled = [&](const LayerOp& other) {
       // The formula's share without its bytes, where there is no table: a shape nearby has them in.
       if (model.tables == nullptr) {
@@ -144,7 +152,8 @@ Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model) {
   if (op.sparse && model.hardware.structured_sparsity) {
     time.seconds = std::max(time.seconds / 2, std::min(time.seconds, memory_seconds(op, model)));
   }
-  const Nanoseconds launches = time.launch_included ? 0 : op.kernels * model.efficiency.per_kernel;
+  const bool gap = !time.launch_included && model.effects.kernel_gaps;
+  const Nanoseconds launches = gap ? op.kernels * model.efficiency.per_kernel : 0;
   return std::llround(time.seconds / model.efficiency.compute_scale * 1e9) + launches;
 }
 

@@ -39,6 +39,7 @@ struct KernelModel {
   std::vector<MeasuredShape> measured;         // of this shape or near it: measured_shapes.hpp
   MeasuredPasses passes;                       // of the machine that `measured` is of; goes before the tables'
   std::shared_ptr<const KernelTables> tables;  // null: none of this hardware
+  ModelEffects effects;
 };
 
 // What kernels reach on that hardware, from the sources named in kernel_efficiency.cpp; hardware that none of them

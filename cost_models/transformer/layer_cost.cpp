@@ -20,9 +20,25 @@ Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down)
 
 bool is_collective(const OpCost& cost) { return cost.op.kind == LayerOp::Kind::kCollective; }
 
-// Sums the ops that `wanted` takes, and writes what each adds into `part`.
+// What a collective costs beside `room` of another pass's kernels, which it uses up: what they do not hide of it, and
+// how much it slows them.
+Nanoseconds beside_pass(const OpTime& collective, Nanoseconds& room) {
+  const Nanoseconds hidden = std::min(collective.alone, room);
+  room -= hidden;
+  const double slowed = static_cast<double>(hidden) * collective.slow_down / (1 + collective.slow_down);
+  return collective.alone - hidden + static_cast<Nanoseconds>(slowed + 0.5);
+}
+
 template <typename Wanted>
-PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanoseconds host_launch,
+Nanoseconds kernels_alone(const std::vector<OpCost>& ops, const Wanted& wanted) {
+  Nanoseconds sum = 0;
+  for (const OpCost& cost : ops) sum += wanted(cost.op.phase) && !is_collective(cost) ? cost.own.alone : 0;
+  return sum;
+}
+
+// Sums the ops that `wanted` takes, and writes what each adds into `part`. `room`: what the other pass's kernels take.
+template <typename Wanted>
+PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanoseconds host_launch, Nanoseconds room,
                     const Wanted& wanted) {
   PhaseCost sum;
   Nanoseconds host = 0;
@@ -37,6 +53,8 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
       if (hides) {
         const Nanoseconds kernel = ops[k + 1].own.alone;
         cost.*part = beside(cost.own.alone, kernel, cost.own.slow_down) - kernel;
+      } else if (cost.op.beside_other_pass) {
+        cost.*part = beside_pass(cost.own, room);
       }
       sum.collective += cost.*part;
     }
@@ -108,13 +126,17 @@ LayerCost timed_layer(const ModelRequest& request, const LayerPlace& place, OpCl
     const OpTime own = clock.time(op);
     layer.ops.push_back({std::move(op), own, 0, 0, OpBound::kMemory});
   }
-  const auto sum = [&](Nanoseconds OpCost::*part, const auto& wanted) {
-    return phase_sum(layer.ops, part, request.host_launch, wanted);
+  const auto in_forward = [](CostedPhase phase) { return phase == CostedPhase::kForward; };
+  const auto in_backward = [](CostedPhase phase) { return phase != CostedPhase::kForward; };
+  const Nanoseconds forward = kernels_alone(layer.ops, in_forward);
+  const Nanoseconds backward = kernels_alone(layer.ops, in_backward);
+  const auto sum = [&](Nanoseconds OpCost::*part, Nanoseconds room, const auto& wanted) {
+    return phase_sum(layer.ops, part, request.host_launch, room, wanted);
   };
-  layer.forward = sum(&OpCost::whole, [](CostedPhase phase) { return phase == CostedPhase::kForward; });
-  layer.backward = sum(&OpCost::whole, [](CostedPhase phase) { return phase != CostedPhase::kForward; });
-  layer.input_grad = sum(&OpCost::halved, [](CostedPhase phase) { return phase == CostedPhase::kInputGrad; });
-  layer.weight_grad = sum(&OpCost::halved, [](CostedPhase phase) { return phase == CostedPhase::kWeightGrad; });
+  layer.forward = sum(&OpCost::whole, backward, in_forward);
+  layer.backward = sum(&OpCost::whole, forward, in_backward);
+  layer.input_grad = sum(&OpCost::halved, forward, [](CostedPhase phase) { return phase == CostedPhase::kInputGrad; });
+  layer.weight_grad = sum(&OpCost::halved, 0, [](CostedPhase phase) { return phase == CostedPhase::kWeightGrad; });
   return layer;
 }
 

@@ -158,8 +158,9 @@ void add_output_layer(const TrainingSetup& setup, OpList& list) {
   const RankSizes& sizes = list.sizes();
   add_norm(setup, list, "last norm");
   list.begin_part();
-  list.linear({"logits", sizes.tokens, setup.shape.hidden, share_of(setup.shape.vocabulary, sizes.tensor)},
-              TensorSide::kColumn);
+  // Megatron-LM's output layer is none of Transformer Engine's, so that its 8-bit recipes leave it alone.
+  const std::int64_t words = share_of(setup.shape.vocabulary, sizes.tensor);
+  list.linear({"logits", sizes.tokens, setup.shape.hidden, words, 1, 1, true}, TensorSide::kColumn);
   add_loss(setup, list);
 }
 

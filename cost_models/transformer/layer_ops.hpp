@@ -50,6 +50,7 @@ struct LayerOp {
   double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `m` counts it already
   // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
   bool beside_next = false;
+  bool beside_other_pass = false;  // kCollective: runs while the backward, or forward, of another microbatch computes
 };
 
 // In running order, forward first. One rank's share: tensor, context, expert and sequence parallelism are applied.

@@ -52,7 +52,7 @@ void add_router(const TrainingSetup& setup, OpList& list) {
   const TransformerShape& shape = setup.shape;
   const RankSizes& sizes = list.sizes();
   list.begin_part();
-  list.linear({"router", sizes.row_share, shape.hidden, shape.experts});
+  list.linear({"router", sizes.row_share, shape.hidden, shape.experts, 1, 1, true});  // as the logits
   // Scores in 32 bits: softmax or sigmoid, the largest few, their normalisation, and the map of tokens to experts.
   const Bytes scores = sizes.row_share * shape.experts * 4;
   PassWork work;  // as a softmax
@@ -61,7 +61,44 @@ void add_router(const TrainingSetup& setup, OpList& list) {
   list.elementwise("routing", 8 * scores, 4 * scores, 10, 6, work);
 }
 
-// Tokens travel to their experts' ranks, and their results back.
+// What lies on one rank around its experts, in bytes.
+struct RoutedTokens {
+  Bytes own = 0;       // of each token once
+  Bytes sent = 0;      // all copies of them
+  Bytes arrived = 0;   // of all ranks' tokens for this rank's experts
+  bool known = false;  // the exchange knows what a token is,
+  Bytes landed = 0;    // and brings it once to each rank: what arrives before copies are made for its experts
+};
+
+RoutedTokens routed_tokens(const TrainingSetup& setup, const RankSizes& sizes, std::int64_t local, std::int64_t rows) {
+  const TransformerShape& shape = setup.shape;
+  const Bytes token = shape.hidden * sizes.element;
+  // Each tensor rank sends its part of the tokens; before the experts, which are split over them, they are gathered.
+  const std::int64_t own = sizes.tensor > 1 ? share_of(sizes.tokens, sizes.tensor) : sizes.tokens;
+  RoutedTokens routed;
+  routed.own = own * token;
+  routed.sent = routed.own * shape.experts_per_token;
+  routed.arrived = local * rows * token;
+  routed.known = setup.dispatch != MoeDispatch::kAllToAll && setup.parallel.expert > 1;
+  const TokenExchange exchange{setup.dispatch, shape.experts_per_token, shape.experts};
+  const double once = routed.known ? ranks_reached(exchange, setup.parallel.expert) : 0;
+  routed.landed =
+      std::llround(static_cast<double>(routed.arrived) * once / static_cast<double>(shape.experts_per_token));
+  return routed;
+}
+
+// A weighted sum of a token's copies, whose weights have gradients, too.
+PassWork weighted_sum(std::int64_t numbers) {
+  PassWork weighted;
+  weighted.forward = 2 * static_cast<double>(numbers);
+  weighted.backward = 2 * weighted.forward;
+  return weighted;
+}
+
+// Tokens travel to their experts' ranks, and their results back. A plain all-to-all takes copies in the order of ranks,
+// which are sorted by expert where they arrive. DeepEP and HybridEP take tokens as they are: Megatron-LM's flex
+// dispatcher permutes once, from the tokens that landed to their copies for each expert (get_permuted_hidden_states_by_
+// experts), and adds these up before the way back.
 void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   const TransformerShape& shape = setup.shape;
   const RankSizes& sizes = list.sizes();
@@ -69,51 +106,44 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   const double imbalance = setup.capacity_factor > 0 ? 1.0 : setup.expert_imbalance;
   const std::int64_t local = share_of(shape.experts, parallel.expert);
   const std::int64_t rows = expert_rows(setup, sizes);
-  const Bytes token = shape.hidden * sizes.element;
-  // Each tensor rank sends its part of the tokens; before the experts, which are split over them, they are gathered.
-  const std::int64_t own = sizes.tensor > 1 ? share_of(sizes.tokens, sizes.tensor) : sizes.tokens;
-  const Bytes sent = own * shape.experts_per_token * token;
-  const Bytes arrived = local * rows * token;
+  const RoutedTokens routed = routed_tokens(setup, sizes, local, rows);
   const bool split = sizes.tensor > 1;
+  const bool once = routed.known && setup.effects.one_permutation;
+  const bool sorted = once || (parallel.expert > 1 && local > 1);
+  const Bytes sorting = routed.arrived + (once ? routed.landed : routed.arrived);
+  const auto pass = [&list](const char* name, Bytes bytes, int kernels, const PassWork& work) {
+    list.begin_part();
+    list.elementwise(name, bytes, bytes, kernels, kernels, work);
+  };
 
-  list.begin_part();
-  list.elementwise("permute", own * token + sent, own * token + sent, 2, 2);
+  if (!once) pass("permute", routed.own + routed.sent, 2, {});
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("tokens to their experts", sent, imbalance);
+    list.token_exchange("tokens to their experts", routed.sent, imbalance);
   }
   if (split) {
     list.begin_part();
     list.collective("tokens of the experts", Dimension::kTensor, CollectiveKind::kAllGather,
-                    CollectiveKind::kReduceScatter, arrived);
+                    CollectiveKind::kReduceScatter, routed.arrived);
   }
-  const bool sorted = parallel.expert > 1 && local > 1;
-  if (sorted) {
-    list.begin_part();
-    list.elementwise("sort by expert", 2 * arrived, 2 * arrived);
-  }
+  if (sorted) pass("sort by expert", sorting, 1, {});
   const bool activation_again =
       makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
   add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance, activation_again},
                 TensorSide::kNone, TensorSide::kNone, list);
   if (sorted) {
-    list.begin_part();
-    list.elementwise("sort by rank", 2 * arrived, 2 * arrived);
+    pass("sort by rank", sorting, 1, once ? weighted_sum(routed.arrived / sizes.element) : PassWork{});
   }
   if (split) {
     list.begin_part();
     list.collective("results of the experts", Dimension::kTensor, CollectiveKind::kReduceScatter,
-                    CollectiveKind::kAllGather, arrived);
+                    CollectiveKind::kAllGather, routed.arrived);
   }
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("results to their tokens", sent, imbalance);
+    list.token_exchange("results to their tokens", routed.sent, imbalance);
   }
-  list.begin_part();
-  PassWork weighted;  // a weighted sum of a token's copies, whose weights have gradients, too
-  weighted.forward = 2 * static_cast<double>(sent / sizes.element);
-  weighted.backward = 2 * weighted.forward;
-  list.elementwise("unpermute", sent + own * token, sent + own * token, 2, 2, weighted);
+  if (!once) pass("unpermute", routed.own + routed.sent, 2, weighted_sum(routed.sent / sizes.element));
 }
 
 }  // namespace

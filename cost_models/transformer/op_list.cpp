@@ -38,6 +38,11 @@ void OpList::forward(LayerOp op) { parts_.back().forward.push_back(std::move(op)
 
 void OpList::backward(LayerOp op) { parts_.back().backward.push_back(std::move(op)); }
 
+NumberFormat OpList::format_of(const Linear& linear) const {
+  const bool wide = linear.wide && setup_.compute == NumberFormat::kFp8 && setup_.effects.wide_logits;
+  return wide ? NumberFormat::kBf16 : setup_.compute;
+}
+
 LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   LayerOp op;
   op.phase = phase;
@@ -55,14 +60,14 @@ LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   op.imbalance = linear.imbalance;
   op.experts = linear.batch > 1;
   op.recipe = setup_.fp8_recipe;
-  op.format = setup_.compute;
+  op.format = format_of(linear);
   // A weight gradient is dense, and so are both of its factors.
   op.sparse = setup_.change.sparse_weights && phase != Phase::kWeightGrad;
   op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n) *
              static_cast<double>(op.k);
   const bool adds = phase == Phase::kWeightGrad && setup_.fused_accumulation;
   const Bytes result = adds ? Bytes{2} * bytes_of(setup_.gradients) : sizes_.element;
-  const Bytes operand = bytes_of(setup_.compute);
+  const Bytes operand = bytes_of(op.format);
   op.bytes = op.batch * (operand * (op.m + op.n) * op.k + result * op.m * op.n);
   return op;
 }
@@ -80,7 +85,7 @@ LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, 
 // 8-bit matmuls need both operands in 8 bits, once as they are and once transposed for the backward. A scale of the
 // tensor as it is now takes a pass over it before that.
 void OpList::cast(const Linear& linear) {
-  if (setup_.compute != NumberFormat::kFp8) return;
+  if (format_of(linear) != NumberFormat::kFp8) return;
   const bool look_first = setup_.fp8_recipe == Fp8Recipe::kTensorwise;
   const Bytes per_number = sizes_.element + 2 + (look_first ? sizes_.element : 0);
   const std::int64_t rows = linear.batch * linear.m;
@@ -196,6 +201,7 @@ void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalan
   op.group = Dimension::kExpert;
   op.imbalance = imbalance;
   op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
+  op.beside_other_pass = setup_.exchange_overlap;
   forward(op);
   op.name += "'s gradient";
   op.phase = Phase::kInputGrad;

@@ -47,6 +47,7 @@ struct Linear {
   std::int64_t n = 0;
   std::int64_t batch = 1;
   double imbalance = 1;
+  bool wide = false;  // 16 bits where other products have 8
 };
 
 // The collectives around a matmul over the tensor ranks.
@@ -88,6 +89,7 @@ class OpList {
     std::vector<LayerOp> backward;
   };
 
+  [[nodiscard]] NumberFormat format_of(const Linear& linear) const;
   [[nodiscard]] LayerOp matmul_op(const Linear& linear, LayerOp::Phase phase) const;
   void cast(const Linear& linear);
   [[nodiscard]] LayerOp tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes,

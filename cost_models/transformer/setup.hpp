@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cost_models/collectives/token_exchange.hpp"
+#include "cost_models/transformer/model_effects.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/transformer.hpp"
 
@@ -81,8 +82,12 @@ struct TrainingSetup {
   bool fused_loss = false;                        // cross entropy in few kernels, without 32-bit copies between them
   double expert_imbalance = 1;                    // tokens of the busiest rank's experts over the mean
   MoeDispatch dispatch = MoeDispatch::kAllToAll;  // how tokens reach their experts' ranks
+  // Tokens travel while the other pass of another microbatch computes (Megatron-Core's
+  // overlap_moe_expert_parallel_comm, which asks for several stages per device).
+  bool exchange_overlap = false;
   double capacity_factor = 0;  // every expert works on so many times the mean of its tokens; 0: on what it gets
   CostChange change;
+  ModelEffects effects;
 };
 
 // Whether selective recomputation makes that module again.

@@ -17,8 +17,11 @@ struct KernelSeconds {
 // 8-bit ones on a GPU that has none.
 [[nodiscard]] std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model);
 
-// Of a pass over memory, with the tables' bandwidth. Nothing at all for a quantisation that is in its product's table.
-[[nodiscard]] KernelSeconds pass_seconds(const LayerOp& op, const KernelModel& model);
+// Of a pass over memory, with the tables' bandwidth, without its launch.
+[[nodiscard]] double pass_seconds(const LayerOp& op, const KernelModel& model);
+
+// A quantisation that is in its product's table.
+[[nodiscard]] bool takes_no_time(const LayerOp& op, const KernelModel& model);
 
 // The share of the peak that a long run of such products sustains; 1 where no table says.
 [[nodiscard]] double sustained_share(const LayerOp& op, const KernelModel& model);

@@ -161,6 +161,7 @@ class Translation {
     if (deep || in_.word("moe-token-dispatcher-type") == "flex") {
       set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
     }
+    if (in_.flag("overlap-moe-expert-parallel-comm")) set("moe-overlap", "on");
     if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
   }
 

@@ -83,6 +83,7 @@ class KernelsReader {
       return take_of_kind(fields);
     if (word == "attention" || word == "attention_fill") return take_attention(fields);
     if (word == "memory") return take_memory(fields);
+    if (word == "quantised") return take_quantised(fields);
     if (word == "grouped_error") return;  // for the reader of the file
     complain("P005", "a line cannot begin with " + in_quotes(word),
              "product, attention, ...: traces/kernels/README.md has all words");
@@ -213,6 +214,16 @@ class KernelsReader {
     } else {
       const std::vector<double> three = numbers(fields, 2, 0, 1e9, 3);
       if (!three.empty()) table.error = {static_cast<std::int64_t>(three[0]), three[1], three[2]};
+    }
+  }
+
+  void take_quantised(const KernelFields& fields) {
+    const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
+    if (!kind) return;
+    tables_.products.at(*kind).quantised_apart = fields.size() == 3 && fields[2] == "apart";
+    if (!tables_.products.at(*kind).quantised_apart) {
+      complain("P012", "this line does not say how factors are quantised",
+               "write quantised,fp8-block,apart or nothing");
     }
   }
 

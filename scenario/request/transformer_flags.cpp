@@ -139,6 +139,8 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
         "DeepEP: a token crosses to a machine once, rates as measured on H100 and B200",
         "hybrid: a token crosses to an NVLink domain once, rates as measured with DeepEP and on NVL72"};
     add("exchange of tokens", ways.at(static_cast<std::size_t>(setup.dispatch)), given(!flags.moe_dispatch.empty()));
+    if (setup.exchange_overlap)
+      add("exchange of tokens beside", "the other pass of another microbatch", Source::kGiven);
     add("tokens of experts", text.str(), given(!flags.expert_imbalance.empty() || !flags.capacity_factor.empty()));
   }
 }
@@ -202,10 +204,12 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
   checks.run([&] { setup.dispatch = static_cast<MoeDispatch>(word_index(rows, "--moe-dispatch")); });
+  checks.run([&] { setup.exchange_overlap = word_index(rows, "--moe-overlap") == 1; });
   checks.run([&] {
-    if (flags.moe_dispatch.empty() || setup.shape.experts > 0) return;
-    fail("C004", "--moe-dispatch", setup.shape.name + " has no experts that tokens are sent to",
-         "leave --moe-dispatch out, or take a model with experts");
+    if ((flags.moe_dispatch.empty() && flags.moe_overlap.empty()) || setup.shape.experts > 0) return;
+    const std::string flag = flags.moe_dispatch.empty() ? "--moe-overlap" : "--moe-dispatch";
+    fail("C004", flag, setup.shape.name + " has no experts that tokens are sent to",
+         "leave " + flag + " out, or take a model with experts");
   });
   checks.run([&] {
     if (flags.expert_imbalance.empty()) return;
@@ -220,6 +224,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.master_weights = setup.compute != NumberFormat::kFp32;
   refuse_idle_formats(flags, setup);
   setup.dropout = flags.dropout;
+  setup.effects = flags.effects;
   scenario.scatter_gather = flags.scatter_gather;
   if (!flags.fp8_recipe.empty() && setup.compute != NumberFormat::kFp8) {
     fail("C004", "--fp8-recipe", "there are no 8-bit products to scale", "add --dtype fp8");

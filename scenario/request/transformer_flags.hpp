@@ -36,6 +36,7 @@ struct TransformerFlags {
   std::string expert_imbalance;
   std::string capacity_factor;
   std::string moe_dispatch;
+  std::string moe_overlap;
   std::string efficiency;
   std::string kernels;
   std::string cuda_graphs;
@@ -48,6 +49,7 @@ struct TransformerFlags {
   const char* sequence_flag = "--sequence";
   const char* microbatch_flag = "--microbatch-size";
   bool scatter_gather = false;
+  ModelEffects effects;  // no flag: a study's
 };
 
 [[nodiscard]] FlagRows flag_rows(TransformerFlags& flags);

@@ -32,11 +32,7 @@ ComparedQuantity compare(const MeasuredQuantity& measured, const Prediction& pre
 
 void judge_record(JudgedRecord& judged, const FittedConstant* constant) {
   try {
-    const Prediction prediction = predict(*judged.record, nullptr);
-    std::vector<ComparedQuantity> comparisons;
-    for (const MeasuredQuantity& measured : judged.record->measured) {
-      comparisons.push_back(compare(measured, prediction));
-    }
+    std::vector<ComparedQuantity> comparisons = comparisons_of(*judged.record, predict(*judged.record, nullptr));
     const std::optional<double> step = measured_step(*judged.record);
     if (constant != nullptr && step) {
       const double predicted = predict(*judged.record, constant).step_seconds;
@@ -114,6 +110,12 @@ JudgedSource judged_source(const ResultsFile& results, const ResultSource& sourc
 }
 
 }  // namespace
+
+std::vector<ComparedQuantity> comparisons_of(const ResultRecord& record, const Prediction& prediction) {
+  std::vector<ComparedQuantity> comparisons;
+  for (const MeasuredQuantity& measured : record.measured) comparisons.push_back(compare(measured, prediction));
+  return comparisons;
+}
 
 ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity, const std::string& group) {
   std::vector<SignedError> errors;

@@ -80,6 +80,9 @@ struct JudgedSource {
 // constants that make the mean over sources of the mean absolute error of their step times least.
 [[nodiscard]] Calibrations fit_constants(const ResultsFile& results);
 
+// Of everything that was measured of it.
+[[nodiscard]] std::vector<ComparedQuantity> comparisons_of(const ResultRecord& record, const Prediction& prediction);
+
 // Of the records of a group, or of all where it is empty; without any constant.
 [[nodiscard]] ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quantity,
                                      const std::string& group);

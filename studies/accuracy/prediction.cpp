@@ -25,9 +25,10 @@ std::vector<std::string> arguments_of(const ResultRecord& record, const FittedCo
   return arguments;
 }
 
-Scenario scenario_of(const ResultRecord& record, const FittedConstant* constant) {
+Scenario scenario_of(const ResultRecord& record, const FittedConstant* constant, const ModelEffects& effects) {
   ScenarioFlags flags;
   set_flags(flag_rows(flags), arguments_of(record, constant));
+  flags.transformer.effects = effects;
   return check_scenario(flags);
 }
 
@@ -72,8 +73,8 @@ double peak_gibibytes(const Report& report) {
 
 }  // namespace
 
-Prediction predict(const ResultRecord& record, const FittedConstant* constant) {
-  const Scenario scenario = scenario_of(record, constant);
+Prediction predict(const ResultRecord& record, const FittedConstant* constant, const ModelEffects& effects) {
+  const Scenario scenario = scenario_of(record, constant, effects);
   NoProgress progress;
   const Job job = prepare(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
   Prediction prediction;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "cost_models/transformer/model_effects.hpp"
 #include "studies/accuracy/calibration.hpp"
 #include "studies/accuracy/results_file.hpp"
 
@@ -15,8 +16,9 @@ struct Prediction {
 };
 
 // Throws InputError for flags that do not fit together, and where the run ends in a deadlock. `constant` null: none
-// is used.
-[[nodiscard]] Prediction predict(const ResultRecord& record, const FittedConstant* constant);
+// is used. `effects`: all but what a study switches off.
+[[nodiscard]] Prediction predict(const ResultRecord& record, const FittedConstant* constant,
+                                 const ModelEffects& effects = {});
 
 // The command that shows the same: "debubble simulate --schedule 1f1b ...".
 [[nodiscard]] std::string command_of(const ResultRecord& record, const FittedConstant* constant);

@@ -89,7 +89,10 @@ class CostTrials {
       const std::string word = to_string(format);
       add_asked(cost_trial("dtype-" + word, what, "--dtype " + word), [&](TransformerFlags& flags) {
         flags.dtype = word;
-        if (format != NumberFormat::kFp8) flags.fp8_recipe.clear();
+        if (format != NumberFormat::kFp8) {
+          flags.fp8_recipe.clear();
+          flags.fp8_weights.clear();
+        }
       });
     };
     if (setup_.compute == NumberFormat::kFp32) add_format(NumberFormat::kBf16, "products in 16 bits");

@@ -192,6 +192,40 @@ TEST_CASE("accuracy: text and page say where there is no constant") {
   }
 }
 
+TEST_CASE("accuracy: each effect switched off alone changes what it has a part in, and nothing else") {
+  const nlohmann::json effects =
+      nlohmann::json::parse(printed({"accuracy", "--effects", "--records", kResults, "--source",
+                                     "sc21,mlperf-gpt3,zero-bubble", "--format", "json"}))["effects"];
+  const auto changed = [&effects](const std::string& name, const std::string& source) {
+    for (const auto& effect : effects) {
+      if (effect["effect"] != name) continue;
+      CHECK(effect["refused"].empty());
+      for (const auto& errors : effect["errors"]) {
+        if (errors["source"] != source) continue;
+        const bool same = errors["with"] == errors["without"];
+        CHECK(same == (errors["changed"] == 0));
+        return errors["changed"].get<int>();
+      }
+    }
+    FAIL("no effect " << name << " on " << source);
+    return -1;
+  };
+  CHECK(changed("measured products", "sc21") == 5);
+  CHECK(changed("measured products", "mlperf-gpt3") == 2);
+  CHECK(changed("measured products", "zero-bubble") == 0);
+  CHECK(changed("quantisation", "sc21") == 0);  // nothing is in 8 bits
+  CHECK(changed("quantisation", "mlperf-gpt3") == 2);
+  CHECK(changed("logits and router in 16 bits", "mlperf-gpt3") == 2);
+  CHECK(changed("scattered activations", "sc21") == 3);
+  CHECK(changed("coupled sends and receives", "sc21") == 2);
+  CHECK(changed("measured collectives", "sc21") == 4);  // one has a single tensor rank
+  CHECK(changed("tokens cross once", "sc21") == 0);
+  const std::string text =
+      printed({"accuracy", "--effects", "--records", kResults, "--source", "sc21", "--width", "80"});
+  CHECK(text.find("measured products  without: constant shares") != std::string::npos);
+  CHECK(text.find("sc21 step time") != std::string::npos);
+}
+
 TEST_CASE("accuracy: what it refuses") {
   const Folder folder;
   CHECK(folder.refusal({"accuracy"}) ==
@@ -202,6 +236,9 @@ TEST_CASE("accuracy: what it refuses") {
         "error[C003]: there is no source \"vtrian\"\n"
         "  --> --source\n"
         "  = help: did you mean vtrain?\n");
+  for (const char* const other : {"--bubbles", "--plans", "--fit"}) {
+    CHECK(folder.refusal({"accuracy", "--effects", other}).starts_with("error[C087]: "));
+  }
   folder.write("bad.json", "[1]");
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
   folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");

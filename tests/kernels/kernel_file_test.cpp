@@ -70,6 +70,10 @@ TEST_CASE("kernel file: what is wrong is told by line") {
   CHECK(says(refused(kHead + kGrid + "lengths,1,2\nheads,1,2\nattention_fill,1,0.5,1\n"), "one line for each length"));
   CHECK(says(refused(kHead + kGrid + "fit,bf16,0,1,1,1,0.1,0.1\n"), "cap"));
   CHECK(says(refused(kHead + kGrid + "source,what\n"), "of nothing"));
+  CHECK(says(refused(kHead + kGrid + "quantised,fp8-block,inside\n"), "how factors are quantised"));
+  CHECK(read_kernels(kHead + kGrid + "quantised,fp8-block,apart\n", "ours.csv")
+            .product(ProductKind::kFp8Block)
+            .quantised_apart);
 }
 
 // Each of these was read, and what lies on the axis was then looked up beyond its end.

@@ -131,6 +131,45 @@ TEST_CASE("the ops of a layer and its waits for the host are the profile's times
   }
 }
 
+TEST_CASE("tokens that travel beside another microbatch's pass cost what that does not hide, and slow it down") {
+  ModelRequest request = cost_request("deepseek-v3", "h100");
+  request.setup.parallel.data = request.setup.parallel.expert = 8;
+  const auto exchanges = [](const LayerCost& layer, bool forward) {
+    Nanoseconds sum = 0;
+    for (const OpCost& cost : layer.ops) {
+      const bool matches = cost.op.group == Dimension::kExpert && (cost.op.phase == Phase::kForward) == forward;
+      if (cost.op.kind == LayerOp::Kind::kCollective && matches) sum += cost.own.alone;
+    }
+    return sum;
+  };
+  const auto experts = [&request] {
+    for (LayerCost& layer : layer_costs(request)) {
+      if (layer.place.moe) return layer;
+    }
+    return LayerCost{};
+  };
+  const LayerCost alone = experts();
+  request.setup.exchange_overlap = true;
+  check_sums(request);
+  const LayerCost beside = experts();
+  for (const bool forward : {true, false}) {
+    CAPTURE(forward);
+    const PhaseCost& before = forward ? alone.forward : alone.backward;
+    const PhaseCost& after = forward ? beside.forward : beside.backward;
+    const Nanoseconds travelling = exchanges(alone, forward);
+    REQUIRE(travelling > 0);
+    CHECK(after.total < before.total);
+    // Hidden but for the share of the multiprocessors that carries them.
+    CHECK(after.total >= before.total - travelling);
+    CHECK(after.collective <= before.collective);
+  }
+  // Kernels that take no time hide nothing.
+  request.kernels.efficiency.compute_scale = 1e9;
+  request.kernels.effects.kernel_gaps = false;
+  const LayerCost bare = experts();
+  CHECK(bare.forward.collective >= exchanges(bare, true) - 1'000);
+}
+
 TEST_CASE("an op is bound by what takes it longest") {
   ModelRequest request = cost_request("llama2-70b", "h100");
   request.setup.parallel.tensor = 8;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "cost_models/transformer/model_catalog.hpp"
 #include "cost_models/transformer/op_list.hpp"
@@ -138,6 +139,53 @@ TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward 
   const auto experts =
       std::find_if(padded.begin(), padded.end(), [](const LayerOp& op) { return op.name == "experts up"; });
   CHECK(experts->m == 2 * 4096 * 2 * 5 / 4);
+}
+
+TEST_CASE("an exchange that knows tokens needs them permuted once, where they arrive") {
+  TrainingSetup setup = layer_ops_setup_of("deepseek-v3");
+  setup.parallel.data = setup.parallel.expert = 8;
+  const auto bytes_of_passes = [&setup](const char* name) {
+    Bytes sum = 0;
+    for (const LayerOp& op : layer_ops(setup, kExpertBlock)) sum += op.name == name ? op.bytes : 0;
+    return sum;
+  };
+  const Bytes token = 7168 * 2;
+  const Bytes copies = 2 * 4096 * 8 * token;  // as many arrive as are sent
+  CHECK(bytes_of_passes("permute") == 2 * (2 * 4096 * token + copies));
+  CHECK(bytes_of_passes("sort by expert") == 2 * (2 * copies));
+  setup.dispatch = MoeDispatch::kDeepEp;
+  CHECK(bytes_of_passes("permute") == 0);
+  CHECK(bytes_of_passes("unpermute") == 0);
+  // 8 of 256 experts on 8 ranks with 32 each: 5.3 ranks have one.
+  const double landed = ranks_reached({MoeDispatch::kDeepEp, 8, 256}, 8) / 8;
+  CHECK(landed == doctest::Approx(0.665).epsilon(0.01));
+  for (const char* name : {"sort by expert", "sort by rank"}) {
+    CHECK(static_cast<double>(bytes_of_passes(name)) ==
+          doctest::Approx(2 * static_cast<double>(copies) * (1 + landed)).epsilon(1e-6));
+  }
+  setup.effects.one_permutation = false;
+  CHECK(bytes_of_passes("permute") == 2 * (2 * 4096 * token + copies));
+}
+
+TEST_CASE("logits and routers stay in 16 bits where products are in 8") {
+  TrainingSetup setup = layer_ops_setup_of("deepseek-v3");
+  setup.compute = NumberFormat::kFp8;
+  const auto formats = [&setup](const LayerPlace& place, const std::string& name) {
+    std::vector<NumberFormat> found;
+    for (const LayerOp& op : layer_ops(setup, place)) {
+      if (op.name == name) found.push_back(op.format);
+      CHECK(op.name != name + ": cast to fp8");
+    }
+    return found;
+  };
+  const std::vector<NumberFormat> wide(3, NumberFormat::kBf16);
+  CHECK(formats({LayerPlace::Kind::kHead, 0, false}, "logits") == wide);
+  CHECK(formats(kExpertBlock, "router") == wide);
+  for (const LayerOp& op : layer_ops(setup, kExpertBlock)) {
+    if (op.name == "experts up") CHECK(op.format == NumberFormat::kFp8);
+  }
+  setup.compute = NumberFormat::kFp32;
+  CHECK(formats({LayerPlace::Kind::kHead, 0, false}, "logits") == std::vector<NumberFormat>(3, NumberFormat::kFp32));
 }
 
 TEST_CASE("tensor ranks share the work of every layer") {

@@ -220,6 +220,8 @@ TEST_CASE("buckets and the exchange of tokens") {
   CHECK(flag(flex, "overlap-param-gather") == "true");
   CHECK(flag(flex, "bucket-size") == "50000000");
   CHECK(flag(flex, "moe-dispatch") == "deepep");
+  CHECK(flag(flex, "moe-overlap") == "(none)");
+  CHECK(flag(read_megatron(script + "flex --overlap-moe-expert-parallel-comm", "x.sh"), "moe-overlap") == "on");
   CHECK(flag(read_megatron(script + "flex --moe-flex-dispatcher-backend hybridep", "x.sh"), "moe-dispatch") ==
         "hybrid");
   // Without the distributed optimizer there is nothing to gather.

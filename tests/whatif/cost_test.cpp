@@ -116,7 +116,8 @@ TEST_CASE("explain cost: what cannot be had says why, what there is none of is n
     CHECK((*change)["makespan_ns"].is_null());
     CHECK((*change)["refusal"].get<std::string>().find("v100 has no units") != std::string::npos);
   }
-  const json wide = costs(folder, {"--model", "llama3-8b", "--dtype", "fp8", "--fp8-recipe", "blockwise"});
+  const json wide =
+      costs(folder, {"--model", "llama3-8b", "--dtype", "fp8", "--fp8-recipe", "blockwise", "--fp8-weights", "alone"});
   CHECK((*change_called(wide, "dtype-bf16"))["change_ratio"].get<double>() > 0);
 }
 

@@ -15,6 +15,7 @@
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/accuracy/bubbles_views.hpp"
+#include "tools/views/accuracy/effects_views.hpp"
 #include "tools/views/accuracy/plans_views.hpp"
 
 namespace debubble {
@@ -56,6 +57,7 @@ class Accuracy : public Command {
          .target = &records_},
         {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
         {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
+        {.name = "--effects", .help = "errors without each part of the model, alone", .target = &effects_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
@@ -74,6 +76,10 @@ class Accuracy : public Command {
 
   int run(const Invocation& invocation) override {
     Output output(output_, kAccuracyFormats);
+    if (effects_ && (bubbles_ || plans_ || fit_ || !calibration_.empty())) {
+      throw InputError(Diagnostic{"C087", "--effects", "predicts published results anew, without any constant",
+                                  "leave --bubbles, --plans, --fit and --calibration out"});
+    }
     if (bubbles_ && plans_) {
       throw InputError(Diagnostic{"C087", "--plans", "measured runs are not planned anew", "leave one of the two out"});
     }
@@ -120,6 +126,7 @@ class Accuracy : public Command {
     const std::vector<std::string> sources = sources_of(source_, results);
     StderrProgress progress;
     if (plans_) return plan_sources(results, sources, invocation, output, progress);
+    if (effects_) return switch_off(results, sources, invocation, output, progress);
     const Calibrations calibrations = constants_for(results, progress);
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
     std::vector<JudgedSource> judged;
@@ -140,6 +147,26 @@ class Accuracy : public Command {
       }
     }
     output.write(plans_of(planned, invocation, output));
+    output.commit();
+    return kExitOk;
+  }
+
+  static int switch_off(const ResultsFile& results, const std::vector<std::string>& sources,
+                        const Invocation& invocation, Output& output, StderrProgress& progress) {
+    progress.phase("predicting all records without each effect");
+    const JudgedEffects judged = judge_effects(results, sources);
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(effects_json(judged, invocation.command_line));
+        break;
+      case Format::kMarkdown:
+        output.write(effects_markdown(judged));
+        break;
+      case Format::kText:
+      case Format::kCsv:  // not offered
+        output.write(effects_text(judged, output.style()));
+        break;
+    }
     output.commit();
     return kExitOk;
   }
@@ -187,6 +214,7 @@ class Accuracy : public Command {
   std::string records_;
   bool bubbles_ = false;
   bool plans_ = false;
+  bool effects_ = false;
   std::string calibration_;
   std::string source_;
   bool fit_ = false;

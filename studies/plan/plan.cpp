@@ -9,6 +9,7 @@
 
 #include "scenario/check_scenario.hpp"
 #include "studies/plan/over_mpi.hpp"
+#include "studies/uncertainty/step_range.hpp"
 
 namespace debubble {
 namespace {
@@ -90,6 +91,7 @@ class PlanMaker {
     progress_.phase("simulating the best once more");
     const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
     plan_.best = simulate(scenario, choice.schedule, progress_);
+    add_step_range(scenario, plan_.best->result.report);
     for (const char* const framework : kPlanFrameworks) {
       FrameworkFlags flags =
           framework_flags(framework, choice, plan_.best->job, *scenario.profile, asked().request.global_batch);

@@ -11,20 +11,20 @@
 namespace debubble {
 namespace {
 
-double part_of(const TimeKind& kind) { return kind.share * kind.scatter; }
+double scattered_part(const TimeKind& kind) { return kind.share * kind.scatter; }
 
 }  // namespace
 
 double step_scatter(const std::vector<TimeKind>& kinds, double repeat) {
   double variance = repeat * repeat;
-  for (const TimeKind& kind : kinds) variance += part_of(kind) * part_of(kind);
+  for (const TimeKind& kind : kinds) variance += scattered_part(kind) * scattered_part(kind);
   return std::sqrt(variance);
 }
 
 double ratio_scatter(const std::vector<TimeKind>& one, const std::vector<TimeKind>& other, double repeat) {
   std::map<std::string, double> differences;
-  for (const TimeKind& kind : one) differences[kind.name] += part_of(kind);
-  for (const TimeKind& kind : other) differences[kind.name] -= part_of(kind);
+  for (const TimeKind& kind : one) differences[kind.name] += scattered_part(kind);
+  for (const TimeKind& kind : other) differences[kind.name] -= scattered_part(kind);
   double variance = 2 * repeat * repeat;
   for (const auto& [name, difference] : differences) variance += difference * difference;
   return std::sqrt(variance);
@@ -42,7 +42,7 @@ StepRange step_range(Nanoseconds step, std::vector<TimeKind> kinds, const RangeC
   range.low = at(ends.low);
   range.high = at(ends.high);
   std::stable_sort(kinds.begin(), kinds.end(),
-                   [](const TimeKind& a, const TimeKind& b) { return part_of(a) > part_of(b); });
+                   [](const TimeKind& a, const TimeKind& b) { return scattered_part(a) > scattered_part(b); });
   range.kinds = std::move(kinds);
   range.records = ends.records;
   range.sources = ends.sources;

@@ -20,7 +20,7 @@ constexpr std::string_view kRangesIntroduction =
     "A "
     "width is high / low - 1.\n\n";
 
-std::string share_text(const RangeCounts& counts) {
+std::string coverage_text(const RangeCounts& counts) {
   return counts.all() == 0 ? std::string() : fmt::format("{:.0f} %", 100 * counts.share());
 }
 
@@ -29,11 +29,11 @@ std::string width_text(double width) { return fmt::format("{:.0f} %", 100 * widt
 std::string counts_row(const std::string& name, const RangeCounts& own, const std::string& width,
                        const std::string& others) {
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", name, own.all(), width, own.inside, own.below,
-                     own.above, share_text(own), others);
+                     own.above, coverage_text(own), others);
 }
 
 std::string others_cells(const RangeCounts& counts) {
-  return fmt::format("{} | {} | {} | {}", counts.inside, counts.below, counts.above, share_text(counts));
+  return fmt::format("{} | {} | {} | {}", counts.inside, counts.below, counts.above, coverage_text(counts));
 }
 
 // "-0.8 to 1.4"
@@ -42,7 +42,7 @@ std::string ends_text(const RangeConstants& constants, bool experts) {
   return ends == nullptr ? "none" : fmt::format("{:.2f} to {:.2f}", ends->low, ends->high);
 }
 
-std::string part_name(const SourceRanges& one) { return one.experts ? one.source + ", experts" : one.source; }
+std::string ranged_name(const SourceRanges& one) { return one.experts ? one.source + ", experts" : one.source; }
 
 std::string coverage_table(const JudgedRanges& ranges) {
   std::string text =
@@ -50,7 +50,7 @@ std::string coverage_table(const JudgedRanges& ranges) {
       "below "
       "| above | coverage |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
   for (const SourceRanges& one : ranges.sources) {
-    text += counts_row(part_name(one), one.counts, width_text(one.median),
+    text += counts_row(ranged_name(one), one.counts, width_text(one.median),
                        one.has_others ? others_cells(one.left_out) : " | | | ");
   }
   if (ranges.experts.all() > 0 && ranges.dense.all() > 0) {
@@ -86,7 +86,7 @@ std::string pairs_table(const JudgedRanges& ranges) {
       "| source | pairs | told apart | in the right order | not told apart | in the right order | measured as close |\n"
       "|---|--:|--:|--:|--:|--:|--:|\n";
   for (const SourceRanges& one : ranges.sources) {
-    if (one.pairs.apart + one.pairs.close > 0) text += pairs_row(part_name(one), one.pairs);
+    if (one.pairs.apart + one.pairs.close > 0) text += pairs_row(ranged_name(one), one.pairs);
   }
   return text + pairs_row("all", all);
 }
@@ -144,9 +144,10 @@ std::string ranges_text(const JudgedRanges& ranges, const ViewStyle& style) {
   const auto add = [&](const std::string& name, const RangeCounts& own, const std::string& width,
                        const RangeCounts& others) {
     table.add_row({name, std::to_string(own.all()), width, std::to_string(own.inside), std::to_string(own.below),
-                   std::to_string(own.above), share_text(own), share_text(others)});
+                   std::to_string(own.above), coverage_text(own), coverage_text(others)});
   };
-  for (const SourceRanges& one : ranges.sources) add(part_name(one), one.counts, width_text(one.median), one.left_out);
+  for (const SourceRanges& one : ranges.sources)
+    add(ranged_name(one), one.counts, width_text(one.median), one.left_out);
   if (ranges.sources.size() > 1) add("all", ranges.counts, "", ranges.left_out);
   std::string text = "\n" + table.text(static_cast<std::size_t>(style.width), 2);
   const PairCounts& pairs = ranges.pairs;

@@ -95,6 +95,7 @@ struct KernelTables {
   // Time of experts' products over one product of all their rows, by the natural log of the tokens of one expert.
   std::vector<double> tokens;
   std::array<std::vector<double>, 3> grouped;  // by ProductKind; empty: not measured
+  std::array<TableError, 3> grouped_error;     // of that with the product table's time, on the rows it was made from
 
   [[nodiscard]] const ProductTable& product(ProductKind kind) const { return products[static_cast<std::size_t>(kind)]; }
   // 1 where it was not measured.

@@ -149,6 +149,7 @@ Json memory_fit_json(const MemoryFit& fit) {
 
 void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
+  if (report.step_range) json["step_range"] = step_range_json(*report.step_range);
   json["span_ns"] = report.span;
   json["steady_period_ns"] = report.steady_period ? Json(*report.steady_period) : Json(nullptr);
   json["ideal_ns"] = report.ideal;
@@ -247,13 +248,26 @@ std::string report_json(const Report& report, const ToolFacts& tool, const MoreM
   return report_dump(to_json(report, tool, more));
 }
 
-std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
+Json step_range_json(const StepRange& range) {
+  Json kinds = Json::array();
+  for (const TimeKind& kind : range.kinds) {
+    kinds.push_back({{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}});
+  }
+  return {{"coverage", range.coverage}, {"low_ns", range.low}, {"high_ns", range.high},    {"scatter", range.scatter},
+          {"repeat", range.repeat},     {"kinds", kinds},      {"records", range.records}, {"sources", range.sources}};
+}
+
+std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool,
+                         std::span<const std::optional<BesideFastest>> beside) {
   Json json;
   json["schema_version"] = kReportVersion;
   Json runs = Json::array();
   for (std::size_t k = 0; k < reports.size(); ++k) {
     runs.push_back(to_json(reports[k], tool));
     if (has_result(reports[k])) runs.back()["needs"] = needs_json(needs[k]);
+    if (k >= beside.size() || !beside[k]) continue;
+    runs.back()["beside_fastest"] = {
+        {"slower", beside[k]->slower}, {"needed", beside[k]->needed}, {"told_apart", beside[k]->told_apart()}};
   }
   json["runs"] = runs;
   return report_dump(json);

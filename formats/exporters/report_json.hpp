@@ -11,12 +11,14 @@
 // a deadlock `deadlock`, but none of the numbers.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "formats/json/json.hpp"
 #include "schedules/needs.hpp"
+#include "sim/analysis/beside_fastest.hpp"
 #include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/assumption.hpp"
@@ -35,9 +37,14 @@ struct ToolFacts {
 [[nodiscard]] Json assumptions_json(const std::vector<Assumption>& assumptions);
 [[nodiscard]] Json limit_json(const Limit& limit);
 
-// Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.
+// A range as `step_range` of a run.
+[[nodiscard]] Json step_range_json(const StepRange& range);
+
+// Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs and how it stands
+// beside the fastest.
 [[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,
-                                       const ToolFacts& tool);
+                                       const ToolFacts& tool,
+                                       std::span<const std::optional<BesideFastest>> beside = {});
 
 // Whether the run has numbers at all: it ended, so every field of the report means something.
 [[nodiscard]] inline bool has_result(const Report& report) { return !report.deadlock && !report.devices.empty(); }

@@ -79,12 +79,12 @@ class KernelsReader {
     if (word == "source") return take_source(fields, line);
     if (word == "rows" || word == "lengths" || word == "heads" || word == "tokens") return take_axis(fields);
     if (word == "product") return take_product(fields);
-    if (word == "product_error" || word == "fit" || word == "sustained" || word == "eager" || word == "grouped")
+    if (word == "product_error" || word == "fit" || word == "sustained" || word == "eager" || word == "grouped" ||
+        word == "grouped_error")
       return take_of_kind(fields);
     if (word == "attention" || word == "attention_fill") return take_attention(fields);
     if (word == "memory") return take_memory(fields);
     if (word == "quantised") return take_quantised(fields);
-    if (word == "grouped_error") return;  // for the reader of the file
     complain("P005", "a line cannot begin with " + in_quotes(word),
              "product, attention, ...: traces/kernels/README.md has all words");
   }
@@ -213,13 +213,15 @@ class KernelsReader {
       table.fit = {six[0], six[1], six[2], six[3], {0, six[4], six[5]}};
     } else {
       const std::vector<double> three = numbers(fields, 2, 0, 1e9, 3);
-      if (!three.empty()) table.error = {static_cast<std::int64_t>(three[0]), three[1], three[2]};
+      if (three.empty()) return;
+      TableError& error = fields[0] == "grouped_error" ? tables_.grouped_error.at(*kind) : table.error;
+      error = {static_cast<std::int64_t>(three[0]), three[1], three[2]};
     }
   }
 
   void take_quantised(const KernelFields& fields) {
     const auto kind = kind_of(fields.size() > 1 ? fields[1] : "");
-    if (!kind) return;
+    if (!kind || !is_first(std::string(fields[0]) + "," + std::string(fields[1]))) return;
     tables_.products.at(*kind).quantised_apart = fields.size() == 3 && fields[2] == "apart";
     if (!tables_.products.at(*kind).quantised_apart) {
       complain("P012", "this line does not say how factors are quantised",

@@ -10,6 +10,7 @@
 #include "sim/analysis/fill_bubbles.hpp"
 #include "sim/analysis/finding.hpp"
 #include "sim/analysis/peak_op.hpp"
+#include "sim/analysis/step_range.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/units.hpp"
@@ -176,8 +177,9 @@ struct Report {
   std::optional<ClusterReport> cluster;
   std::optional<StepReport> step;
   std::optional<MemoryFit> memory_fit;
-  std::optional<double> mfu;           // model FLOPs per second over what the devices could do, 0..1
-  Nanoseconds inside_collectives = 0;  // of all compute time, collectives inside stages
+  std::optional<StepRange> step_range;  // of modelled costs, where it was asked for (studies/uncertainty)
+  std::optional<double> mfu;            // model FLOPs per second over what the devices could do, 0..1
+  Nanoseconds inside_collectives = 0;   // of all compute time, collectives inside stages
   std::vector<DeviceReport> devices;
   std::vector<Finding> findings;
 };

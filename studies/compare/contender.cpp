@@ -7,6 +7,7 @@
 #include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
+#include "studies/uncertainty/step_range.hpp"
 
 namespace debubble {
 
@@ -51,18 +52,25 @@ void mark_over_limit(Contender& contender, Bytes limit) {
   contender.report.findings.emplace_back(OverMemoryLimit{worst.device, worst.peak_memory, limit});
 }
 
+// With the range of a modelled step.
+Simulated simulate_with_range(const Scenario& scenario, const std::string& name, Progress& progress) {
+  Simulated run = simulate(scenario, name, progress);
+  if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
+  return run;
+}
+
 // Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.
 Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress,
                      std::string& terms) {
   constexpr int kMostHalvings = 6;
-  Simulated whole = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+  Simulated whole = simulate_with_range(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
   if (fits_limit(whole.result.report, limit)) return whole;
   int microbatches = whole.job.schedule.microbatches;
   for (int k = 1; k <= kMostHalvings; ++k) {
     const auto half = with_half_microbatches(scenario, microbatches);
     if (!half) break;
     scenario = *half;
-    Simulated run = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+    Simulated run = simulate_with_range(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
     microbatches = run.job.schedule.microbatches;
     if (!fits_limit(run.result.report, limit)) continue;
     terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
@@ -78,7 +86,7 @@ Simulated run_on_terms(const Scenario& scenario, Contender& contender, const Ter
     return run_within(own, contender, *terms.memory_limit, progress, contender.terms);
   }
   if (terms.memory_limit) own = with_memory_limit(own, contender.entry, *terms.memory_limit);
-  return simulate(own, contender.name, progress);
+  return simulate_with_range(own, contender.name, progress);
 }
 
 }  // namespace

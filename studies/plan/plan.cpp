@@ -10,6 +10,7 @@
 #include "scenario/check_scenario.hpp"
 #include "studies/parallel.hpp"
 #include "studies/plan/over_mpi.hpp"
+#include "studies/uncertainty/step_range.hpp"
 
 namespace debubble {
 namespace {
@@ -102,6 +103,7 @@ class PlanMaker {
     });
     for (const char* const framework : kPlanFrameworks) show_flags(framework, shown);
     plan_.best = std::move(*shown.front().run);
+    add_step_range(*shown.front().scenario, plan_.best->result.report);
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 

@@ -155,7 +155,7 @@ def main():
     validator = jsonschema.Draft7Validator(schema)
     # Suites of the gate and their baselines are no profiles; tests/check looks after them, tests/accuracy after what
     # was published, measured and fitted, tests/transformer after tables of efficiency.
-    others = {"results.json", "calibration.json", "runs.json"}
+    others = {"results.json", "calibration.json", "ranges.json", "runs.json"}
     profiles = [
         path
         for path in (root / "traces").rglob("*.json")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 def contents(folder):
     # Results and their calibration are no profiles: they stand here as they are.
-    others = {"results.json", "calibration.json"}
+    others = {"results.json", "calibration.json", "ranges.json"}
     files = (path for path in folder.rglob("*.json") if path.name not in others)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 

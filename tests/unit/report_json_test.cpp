@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -69,6 +70,8 @@ Report full_report() {
   report.step.emplace();
   report.step->parts.resize(1);
   report.memory_fit.emplace();
+  report.step_range.emplace();
+  report.step_range->kinds.resize(1);
   return report;
 }
 
@@ -249,18 +252,20 @@ TEST_CASE("the published schema and the writer know the same keys") {
   const Parsed helped = Parsed::parse(report_json(flushing, kTool, std::pair{16, 0.125}));
   CHECK(helped.at("limit").at("more_microbatches").at("microbatches") == 16);
   const Parsed full = Parsed::parse(report_json(full_report(), kTool, std::pair{16, 0.125}));
-  check_keys(full, run, "", {"deadlock", "needs"});
+  check_keys(full, run, "", {"deadlock", "needs", "beside_fastest"});
   CHECK(full.at("limit").at("what") == "fill_and_drain");
   CHECK(full.at("limit").at("share_of") == "idle");
   const Parsed compared =
-      Parsed::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
+      Parsed::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool,
+                                 std::vector<std::optional<BesideFastest>>{BesideFastest{0.01, 0.02}}));
+  CHECK(compared.at("runs").at(0).at("beside_fastest").at("told_apart") == false);
   check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
   CHECK(compared.at("runs").at(0).at("limit").at("more_microbatches").is_null());
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Parsed::parse(report_json(plain, kTool)), run, "",
              {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
-              "inside_collectives_ns"});
+              "inside_collectives_ns", "step_range", "beside_fastest"});
   const Parsed& rule = run.at("properties").at("deadlock");
   check_keys(Parsed::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }

@@ -1,6 +1,7 @@
 #include "tools/commands/accuracy.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,13 +11,16 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/accuracy/ranges.hpp"
 #include "studies/check/suite.hpp"
+#include "studies/uncertainty/range_constants.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/accuracy/bubbles_views.hpp"
 #include "tools/views/accuracy/effects_views.hpp"
 #include "tools/views/accuracy/plans_views.hpp"
+#include "tools/views/accuracy/ranges_views.hpp"
 
 namespace debubble {
 namespace {
@@ -130,10 +134,13 @@ class Accuracy : public Command {
     const Calibrations calibrations = constants_for(results, progress);
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
     std::vector<JudgedSource> judged;
+    std::vector<RangedRecord> ranged;
     for (const std::string& one : sources) {
       for (JudgedSource& source : judge_results(results, calibrations, one)) judged.push_back(std::move(source));
+      for (RangedRecord& record : ranged_records(results, one)) ranged.push_back(std::move(record));
     }
-    output.write(text_of(judged, results, calibrations, invocation, output));
+    const JudgedRanges ranges = judge_ranges(ranged, ranges_for(results));
+    output.write(text_of(judged, results, calibrations, ranges, invocation, output));
     output.commit();
     return kExitOk;
   }
@@ -183,6 +190,20 @@ class Accuracy : public Command {
     return calibrations;
   }
 
+  // Those that debubble brings, where none lie beside the constants and none are fitted: over all sources, whichever
+  // are shown.
+  [[nodiscard]] RangeConstants ranges_for(const ResultsFile& results) const {
+    const std::string file = beside(calibration_.empty() ? records_ : calibration_, "ranges.json");
+    if (!fit_) return std::filesystem::exists(file) ? read_ranges(read_file(file, file), file) : installed_ranges();
+    const std::vector<RangedRecord> records = ranged_records(results, "");
+    if (records.empty()) return installed_ranges();
+    const RangeConstants constants = fit_ranges(records);
+    OutputFile fitted(file);
+    fitted.write(ranges_json(constants));
+    fitted.commit();
+    return constants;
+  }
+
   static std::string plans_of(const std::vector<PlannedSource>& planned, const Invocation& invocation,
                               const Output& output) {
     switch (output.format()) {
@@ -198,17 +219,18 @@ class Accuracy : public Command {
   }
 
   static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
-                             const Calibrations& calibrations, const Invocation& invocation, const Output& output) {
+                             const Calibrations& calibrations, const JudgedRanges& ranges, const Invocation& invocation,
+                             const Output& output) {
     switch (output.format()) {
       case Format::kJson:
-        return accuracy_json(judged, results, invocation.command_line);
+        return accuracy_json(judged, results, ranges, invocation.command_line);
       case Format::kMarkdown:
-        return accuracy_markdown(judged, results, calibrations);
+        return accuracy_markdown(judged, results, calibrations, ranges);
       case Format::kText:
       case Format::kCsv:  // not offered
         break;
     }
-    return accuracy_text(judged, results, output.style());
+    return accuracy_text(judged, results, output.style()) + ranges_text(ranges, output.style());
   }
 
   std::string records_;

@@ -16,6 +16,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
+#include "studies/compare/told_apart.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
@@ -159,8 +160,10 @@ class Compare : public Command {
                                      const ViewStyle& style) const {
     std::vector<ComparedRun> runs;
     std::vector<Report> reports;
+    const std::vector<std::optional<BesideFastest>> beside = beside_fastest(contenders);
     for (const Contender& contender : contenders) {
       runs.push_back(compared(contender, terms));
+      runs.back().beside = beside[runs.size() - 1];
       reports.push_back(contender.report);
     }
     const auto ran = std::any_of(reports.begin(), reports.end(), has_result);
@@ -189,7 +192,7 @@ class Compare : public Command {
 
   // In a long list the marks say what a schedule needs; of a few, words do.
   static ComparedRun compared(const Contender& contender, const Terms& terms) {
-    ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all};
+    ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all, {}};
     if (contender.entry != nullptr) run.note = contender.entry->needs;
     return run;
   }
@@ -204,7 +207,8 @@ class Compare : public Command {
     }
     switch (output.format()) {
       case Format::kJson:
-        output.write(reports_json(reports, needs, {std::string(kVersion), invocation.command_line}));
+        output.write(
+            reports_json(reports, needs, {std::string(kVersion), invocation.command_line}, beside_fastest(contenders)));
         break;
       case Format::kCsv:
         output.write(runs_csv(reports));

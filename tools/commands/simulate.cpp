@@ -15,6 +15,7 @@
 #include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/remedies.hpp"
 #include "studies/simulate/simulate.hpp"
+#include "studies/uncertainty/step_range.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
@@ -50,6 +51,7 @@ class Simulate : public Command {
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     Simulated run = simulate(scenario, name, progress);
     if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
+    if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
     files.require_words_for(run);
     const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
     show(run, advice_context(scenario, name, run), invocation, output);

@@ -108,6 +108,32 @@ std::string reason(const CompareRow& best, const CompareRow& rival) {
   return best.run->note.empty() ? text : text + "; " + best.run->note;
 }
 
+bool too_close(const CompareRow& row) { return row.run->beside && !row.run->beside->told_apart(); }
+
+// "a and b cannot be told apart from the fastest: they would have to be 2.1 % slower"; empty: all can.
+std::string close_rows(const std::vector<CompareRow>& rows) {
+  std::vector<std::string> names;
+  double least = 0;
+  double most = 0;
+  for (const CompareRow& row : rows) {
+    if (!row.run->beside) continue;
+    const double needed = row.run->beside->needed;
+    least = most == 0 ? needed : std::min(least, needed);
+    most = std::max(most, needed);
+    if (eligible(row) && too_close(row)) names.push_back(row.label);
+  }
+  if (names.empty()) return "";
+  std::string text;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    text += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
+  }
+  const std::string by = format_percent(least) == format_percent(most)
+                             ? format_percent(most)
+                             : format_percent(least) + " to " + format_percent(most);
+  return text + " cannot be told apart from the fastest: measured runs may be in another order below " + by +
+         " (how: docs/models.md)";
+}
+
 // The columns of the table, in their order.
 enum CompareColumn : std::size_t {
   kName,
@@ -170,9 +196,10 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                {"devs", kRight}});
   for (const CompareRow& row : rows) {
     const Report& report = row.run->report;
-    table.add_row({(&row == best    ? "* "
-                    : eligible(row) ? "  "
-                                    : "! ") +
+    table.add_row({(&row == best     ? "* "
+                    : !eligible(row) ? "! "
+                    : too_close(row) ? "~ "
+                                     : "  ") +
                        shorten(row.label, name_room),
                    format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
                    format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
@@ -314,6 +341,7 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
     text += table_text(rows, best, style);
     const std::string lead = within.empty() ? "" : within + ": ";
     if (rival != nullptr) text += "\n" + labelled(style, "best", lead + reason(*best, *rival));
+    if (const std::string close = close_rows(rows); !close.empty()) text += labelled(style, "close", close);
     if (best == nullptr) {
       text += "\n" + labelled(style, "best",
                               within.empty() ? "none: every run has an error, see the notes" : "none fits " + within);

@@ -12,13 +12,17 @@
 //
 // speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
 // MFU and spare (of the devices' memory; below 0: it lacks so much) are shown where they are known.
+// "~" before a name: a modelled run that cannot be told apart from the fastest; a line below says how large the
+// difference would have to be.
 // Runs without result (refused, deadlocked) follow with the reason.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "schedules/needs.hpp"
+#include "sim/analysis/beside_fastest.hpp"
 #include "sim/analysis/report.hpp"
 #include "tools/views/style.hpp"
 
@@ -29,8 +33,9 @@ struct ComparedRun {
   std::string note;   // what the schedule costs apart from time: "splits the backward"; may be empty
   std::string terms;  // what was changed to make it equal to the others; may be empty
   ScheduleNeeds needs;
-  double work = 1;       // done per device in one step; speed is work per time
-  bool in_words = true;  // whether the notes tell its needs and parameters
+  double work = 1;                      // done per device in one step; speed is work per time
+  bool in_words = true;                 // whether the notes tell its needs and parameters
+  std::optional<BesideFastest> beside;  // of modelled runs but the fastest
 };
 
 // In the order given. Best is the fastest run without an error finding; of equals, the one that needs less memory,

@@ -16,6 +16,7 @@
 #include "tools/views/brief_assumptions.hpp"
 #include "tools/views/cluster_lines.hpp"
 #include "tools/views/device_table.hpp"
+#include "tools/views/range_words.hpp"
 #include "tools/views/stream_table.hpp"
 #include "tools/views/table.hpp"
 
@@ -127,6 +128,7 @@ std::string summary_numbers(const Report& report, const ViewStyle& style) {
   Table table = pairs();
   table.add_row({"step time", fmt::format("{}; {} would be ideal", format_duration(report.makespan),
                                           format_duration(report.ideal))});
+  if (report.step_range) table.add_row({"range", range_words(report)});
   table.add_row({"bubble", fmt::format("{} of the step (bubble_ratio: idle / (devices x step))",
                                        format_percent(report.bubble_ratio))});
   table.add_row({"", fmt::format("{} of the ideal (bubble_over_ideal: idle / ideal compute)",

@@ -2,6 +2,7 @@
 #include "formats/json/json.hpp"
 #include "formats/version.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
+#include "tools/views/accuracy/ranges_views.hpp"
 
 namespace debubble {
 namespace {
@@ -94,18 +95,16 @@ Json source_json(const JudgedSource& judged) {
 }  // namespace
 
 std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
-                          const std::string& command_line) {
+                          const JudgedRanges& ranges, const std::string& command_line) {
   Json list = Json::array();
   for (const JudgedSource& judged : sources) list.push_back(source_json(judged));
   Json unusable = Json::array();
   for (const UnusableResult& one : results.unusable) {
     unusable.push_back({{"id", one.id}, {"source", one.source}, {"reason", one.reason}});
   }
-  const Json document{{"schema", "debubble.accuracy/2"},
-                      {"version", std::string(kVersion)},
-                      {"command", command_line},
-                      {"sources", list},
-                      {"unusable", unusable}};
+  const Json document{{"schema", "debubble.accuracy/2"},  {"version", std::string(kVersion)},
+                      {"command", command_line},          {"sources", list},
+                      {"ranges", ranges_json_of(ranges)}, {"unusable", unusable}};
   return document.text(2) + "\n";
 }
 

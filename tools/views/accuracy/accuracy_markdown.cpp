@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "tools/views/accuracy/accuracy_views.hpp"
+#include "tools/views/accuracy/ranges_views.hpp"
 #include "tools/views/escape.hpp"
 
 namespace debubble {
@@ -161,10 +162,11 @@ std::string unusable(const ResultsFile& results) {
 }  // namespace
 
 std::string accuracy_markdown(const std::vector<JudgedSource>& sources, const ResultsFile& results,
-                              const Calibrations& calibrations) {
+                              const Calibrations& calibrations, const JudgedRanges& ranges) {
   std::string text = std::string(kIntroduction) + source_overview(sources);
   text += std::string(kWithConstant) + constant_overview(sources) + all_constants(calibrations);
   text += noise_section(sources);
+  text += ranges_section(ranges);
   for (const JudgedSource& judged : sources) text += section(judged);
   return text + unusable(results);
 }

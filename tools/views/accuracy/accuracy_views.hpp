@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "studies/accuracy/accuracy.hpp"
+#include "studies/accuracy/ranges.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
@@ -13,9 +14,9 @@ namespace debubble {
                                         const ViewStyle& style);
 // `calibrations`: those by which the sources were judged; the ones over all sources are shown, too.
 [[nodiscard]] std::string accuracy_markdown(const std::vector<JudgedSource>& sources, const ResultsFile& results,
-                                            const Calibrations& calibrations);
+                                            const Calibrations& calibrations, const JudgedRanges& ranges);
 [[nodiscard]] std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
-                                        const std::string& command_line);
+                                        const JudgedRanges& ranges, const std::string& command_line);
 
 [[nodiscard]] const char* words_for(Quantity quantity);                // "step time", "peak memory", "bubble"
 [[nodiscard]] std::string words_for(const ErrorSummary& summary);      // "step time, dense"

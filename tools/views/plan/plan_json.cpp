@@ -179,6 +179,8 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
     json["runs"].push_back(run_json(plan, plan.search.runs[k]));
   }
+  const bool ranged = plan.best && plan.best->result.report.step_range;
+  json["step_range"] = ranged ? step_range_json(*plan.best->result.report.step_range) : Json(nullptr);
   json["alternatives"] = Json::array();
   for (const Alternative& one : plan.alternatives) {
     json["alternatives"].push_back({{"what", one.what}, {"run", one.run ? run_json(plan, *one.run) : Json(nullptr)}});

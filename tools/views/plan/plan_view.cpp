@@ -18,6 +18,7 @@
 #include "tools/views/brief_assumptions.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/own_run_view.hpp"
+#include "tools/views/range_words.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -100,6 +101,7 @@ class PlanText {
     const PlannedRun& best = plan_.search.runs.front();
     item("best", to_string(best.choice));
     item("", figures(plan_, best));
+    if (plan_.best && plan_.best->result.report.step_range) item("range", range_words(plan_.best->result.report));
     if (plan_.best && plan_.best->result.report.makespan > 0) {
       const Advice advice = advise(plan_.best->result.report, AdviceContext{});
       item("limit", advice.limit);

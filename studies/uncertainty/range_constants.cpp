@@ -1,0 +1,123 @@
+#include "studies/uncertainty/range_constants.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+
+#include "formats/files/installed.hpp"
+#include "formats/files/read_file.hpp"
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/problems/problem_list.hpp"
+#include "formats/text/numbers.hpp"
+#include "formats/text/text.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kRangesFormat = "debubble.ranges/1";
+constexpr JsonDialect kRangesDialect{
+    .what = "ranges of step times",
+    .description = "docs/models.md",
+};
+constexpr std::string_view kRangesRule =
+    "Found by `debubble accuracy --fit`. A step's scatter is that of its kinds of work, each with its share, and of a "
+    "set-up that is measured again, in squares. Its range is predicted x exp(low x scatter) to predicted x exp(high x "
+    "scatter): low and high are the quantiles at 0.1 and 0.9 of log(measured / predicted) / scatter over all records "
+    "(left_out null), and over those of all sources but one, of dense models and of models with experts. apart is the "
+    "least number, in steps of 0.05, such that of two records of one job whose |log(predicted ratio)| is more than so "
+    "many scatters 90 in 100 were measured in the predicted order.";
+constexpr IntegerRule kRangeCount{"records, sources, pairs or set-ups", 0, 1'000'000'000, "what was counted"};
+
+double bounded_number(JsonObjectReader& reader, const char* key, double least, double most) {
+  const JsonValue* value = reader.member(key, true);
+  if (value == nullptr) return 0;
+  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
+  double number = most + 1;
+  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  if (number >= least && number <= most) return number;
+  reader.complain(
+      "P012", key,
+      in_quotes(key) + " must be a number from " + plain(least) + " to " + plain(most) + "; got " + describe(*value),
+      "write the file anew with `debubble accuracy --fit`");
+  return 0;
+}
+
+RangeEnds read_ends(const JsonValue& value, const std::string& pointer, ProblemList& problems) {
+  constexpr double kFar = 1000;  // scatters
+  JsonObjectReader reader(value, pointer, problems);
+  RangeEnds ends;
+  ends.experts = reader.flag("experts", "true of models with experts, false of dense ones");
+  const JsonValue* left_out = reader.member("left_out", true);
+  if (left_out != nullptr && left_out->kind == JsonValue::Kind::kString) ends.left_out = left_out->text;
+  ends.low = bounded_number(reader, "low", -kFar, kFar);
+  ends.high = bounded_number(reader, "high", -kFar, kFar);
+  ends.records = static_cast<int>(reader.integer("records", kRangeCount));
+  ends.sources = static_cast<int>(reader.integer("sources", kRangeCount));
+  if (ends.low > ends.high) {
+    reader.complain("P012", "low", "\"low\" is above \"high\"", "write the file anew with `debubble accuracy --fit`");
+  }
+  reader.finish();
+  return ends;
+}
+
+std::string ends_json(const RangeEnds& ends) {
+  const std::string left_out = ends.left_out.empty() ? "null" : json_string(ends.left_out);
+  return std::string("\n    {\"experts\": ") + (ends.experts ? "true" : "false") + ", \"left_out\": " + left_out +
+         ", \"low\": " + plain(ends.low) + ", \"high\": " + plain(ends.high) +
+         ", \"records\": " + std::to_string(ends.records) + ", \"sources\": " + std::to_string(ends.sources) + "}";
+}
+
+}  // namespace
+
+const RangeEnds* RangeConstants::ends_of(bool experts, const std::string& left_out) const {
+  for (const RangeEnds& one : ends) {
+    if (one.experts == experts && one.left_out == left_out) return &one;
+  }
+  return nullptr;
+}
+
+RangeConstants read_ranges(std::string_view text, const std::string& file) {
+  ProblemList problems(file, kRangesDialect);
+  const std::optional<JsonValue> root = parse_json(text, problems);
+  if (!root) problems.throw_if_any();
+  RangeConstants constants;
+  JsonObjectReader reader(*root, "", problems);
+  if (reader.is_object() &&
+      reader.has_format("schema", kRangesFormat, "write the file anew with `debubble accuracy --fit`")) {
+    (void)reader.optional_text("rule");
+    constants.repeat = bounded_number(reader, "repeat", 0, 10);
+    constants.repeated = static_cast<int>(reader.integer("repeated", kRangeCount));
+    constants.apart = bounded_number(reader, "apart", 0, 1000);
+    constants.pairs = static_cast<int>(reader.integer("pairs", kRangeCount));
+    const JsonValue* list = reader.array("ends");
+    for (std::size_t k = 0; list != nullptr && k < list->children.size(); ++k) {
+      constants.ends.push_back(read_ends(list->children[k], "/ends/" + std::to_string(k), problems));
+    }
+    reader.finish();
+    if (list != nullptr && constants.ends_of(false) == nullptr && constants.ends_of(true) == nullptr) {
+      problems.add_at_pointer("P012", "/ends", "no entry has \"left_out\": null", "that over all sources is needed");
+    }
+  }
+  problems.throw_if_any();
+  return constants;
+}
+
+std::string ranges_json(const RangeConstants& constants) {
+  std::string list;
+  for (const RangeEnds& ends : constants.ends) list += (list.empty() ? "" : ",") + ends_json(ends);
+  return std::string("{\n  \"schema\": \"") + kRangesFormat + "\",\n  \"rule\": " + json_string(kRangesRule) +
+         ",\n  \"repeat\": " + plain(constants.repeat) + ",\n  \"repeated\": " + std::to_string(constants.repeated) +
+         ",\n  \"apart\": " + plain(constants.apart) + ",\n  \"pairs\": " + std::to_string(constants.pairs) +
+         ",\n  \"ends\": [" + list + "\n  ]\n}\n";
+}
+
+const RangeConstants& installed_ranges() {
+  static const RangeConstants constants = [] {
+    const std::string file = shared_file("ranges.json", "the file of ranges of step times").string();
+    return read_ranges(read_file(file, file), file);
+  }();
+  return constants;
+}
+
+}  // namespace debubble

@@ -26,7 +26,8 @@ std::vector<fs::path> candidates() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path prefix = error ? fs::path("/usr/local") : self.parent_path().parent_path();
   const fs::path file = "libdebubble_mpi.so";
-  return {prefix / "lib" / file, prefix / DEBUBBLE_LIBRARY_FOLDER / file, prefix / "lib64" / file};
+  // Installed; then a build folder.
+  return {prefix / "lib/debubble" / file, prefix / DEBUBBLE_LIBRARY_FOLDER "/debubble" / file, prefix / "lib" / file};
 }
 
 fs::path find_plugin() {

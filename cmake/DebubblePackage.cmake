@@ -100,6 +100,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_COMPONENTS_ALL ${debubble_components})
 if(CPACK_GENERATOR STREQUAL "TGZ")
   set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
   set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 else()
   set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -118,17 +119,17 @@ foreach(component IN LISTS debubble_components)
   string(TOUPPER "${component}" upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${debubble_deb_${component}})
 endforeach()
-set(CPACK_COMPONENT_COMMAND_DESCRIPTION "simulate, explain and measure pipeline-parallel training
-Replays any pipeline-parallel schedule over measured or modelled stage times,
+# The summary is the first line of each.
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "Replays any pipeline-parallel schedule over measured or modelled stage times,
 on any modelled cluster: step time, bubbles with the cause of each, peak
 memory and throughput. Measures the layers of a PyTorch program, runs a
 schedule for real, and keeps prediction and measurement together.")
-set(CPACK_COMPONENT_MPI_DESCRIPTION "debubble's plugin for runs over MPI
-What debubble needs to run a schedule, a sweep or a plan on several hosts.")
-set(CPACK_COMPONENT_CBC_DESCRIPTION "debubble's plugin for MILPs solved by CBC
-What debubble needs for schedules made to measure with an MILP solver.")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "debubble's libraries, to build against
-Static libraries of the simulator, their headers and a CMake package.")
+set(CPACK_COMPONENT_MPI_DESCRIPTION "The plugin that debubble needs to run a schedule, a sweep or a plan over MPI,
+on several hosts.")
+set(CPACK_COMPONENT_CBC_DESCRIPTION "The plugin that debubble needs for schedules made to measure by the MILP
+solver CBC.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The simulator's static libraries with their headers and a CMake package, to
+build against.")
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "debubble (= ${PROJECT_VERSION}-1)")
 set(CPACK_DEBIAN_CBC_PACKAGE_DEPENDS "debubble (= ${PROJECT_VERSION}-1)")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

@@ -54,9 +54,10 @@ fs::path shared_file(const fs::path& name, const std::string& what) {
 
 fs::path own_library(const std::string& file, const std::string& what) {
   const fs::path base = install_prefix();
-  return first_existing(
-      {base / "lib/debubble" / file, base / std::string(kLibraryFolder) / "debubble" / file, base / "lib" / file},
-      what);
+  std::vector<fs::path> places{base / "lib/debubble" / file};
+  if (kLibraryFolder != "lib") places.push_back(base / std::string(kLibraryFolder) / "debubble" / file);
+  places.push_back(base / "lib" / file);  // a build folder
+  return first_existing(places, what);
 }
 
 std::string path_or_shipped(const std::string& path) {

@@ -46,11 +46,12 @@ ZSH_STUBS = r"""
 compdef() { :; }
 _describe() { print -l -- ${verbs%%:*}; }
 _arguments() {
-  local spec flag
+  local spec flag value
   for spec in "$@"; do
-    flag=${${${spec#(*)}#\*}%%[=\[]*}
-    if [[ $words[CURRENT-1] == $flag && $spec == *:\(*\) ]]; then print -l -- ${=${${spec##*:\(}%\)}}; fi
-    if [[ $words[CURRENT] == -* ]]; then print -- $flag; fi
+    spec=${${spec#\(*\)}#\*}
+    flag=${spec%%[=\[]*} value=${spec#*\]}
+    if [[ $words[CURRENT-1] == $flag && $value == *\(* ]]; then print -l -- ${=${value#*\(}%%\)*}; fi
+    if [[ $words[CURRENT] == -* && $flag == -* ]]; then print -- $flag; fi
   done
 }
 """

@@ -27,6 +27,8 @@ MAINTAINER = {"DEBFULLNAME": "The debubble authors", "DEBEMAIL": "debubble@examp
 OUT = "dist"
 # What a system without anything of ours has; libgcc_s comes with glibc.
 ANYWHERE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# What the Debian package asks apt for in addition.
+FROM_APT = {"libsqlite3.so.0", "libz.so.1"}
 PLUGINS = {"libdebubble_mpi.so", "libdebubble_cbc.so"}  # these need what they plug in
 CARRIED = ["f/fmtlib/fmtlib", "s/simdjson/simdjson", "o/onetbb/onetbb"]
 
@@ -69,7 +71,7 @@ def check_with_lintian(packages):
     expect(done.returncode == 0, "lintian found errors", done.stdout + done.stderr)
 
 
-def check_binaries(machine, prefix):
+def check_binaries(machine, prefix, foreign_allowed):
     """No program or library needs a newer glibc than promised, or a library that not every system has."""
     root = machine.root / prefix.lstrip("/")
     files = [root / "bin/debubble", *sorted(root.glob("lib/debubble/*.so"))]
@@ -77,7 +79,7 @@ def check_binaries(machine, prefix):
     problems = [problem for file in files for problem in check_symbols.too_new(file)]
     for file in files:
         if file.name not in PLUGINS:
-            foreign = set(check_symbols.libraries(file)) - ANYWHERE
+            foreign = set(check_symbols.libraries(file)) - ANYWHERE - foreign_allowed
             problems += [f"{file}: needs {', '.join(sorted(foreign))}"] if foreign else []
     expect(not problems, "binaries that do not run everywhere", "\n".join(problems))
     out, _ = machine.run(f"ldd {prefix}/bin/debubble {prefix}/lib/debubble/libdebubble_inject.so")
@@ -137,9 +139,9 @@ def check_pages(machine, prefix, zsh_folder):
     expect(out.split() == ["--schedule"], "bash completes --sched to something else", out)
 
 
-def check_installed(machine, prefix, say, zsh_folder, doctor):
+def check_installed(machine, prefix, say, zsh_folder, doctor, from_apt=frozenset()):
     debubble = f"{prefix}/bin/debubble"
-    check_binaries(machine, prefix)
+    check_binaries(machine, prefix, from_apt)
     check_help(machine, debubble)
     count = check_readme(machine, f"{prefix}/bin")
     machine.run(f"rm -rf {EMPTY} && mkdir {EMPTY}")
@@ -180,7 +182,8 @@ def try_debian(package, folder, cache, say):
     shutil.copy(package, machine.root / "tmp")
     machine.apt("update")
     machine.apt("install", f"/tmp/{package.name}", "python3")
-    check_installed(machine, "/usr", say, "zsh/vendor-completions", ["injection library", "python3", "debubble_hooks"])
+    check_installed(machine, "/usr", say, "zsh/vendor-completions", ["injection library", "python3", "debubble_hooks"],
+                    FROM_APT)
     machine.apt("purge", "debubble")
     expect(not machine.succeeds("ls -d /usr/share/debubble /usr/lib/debubble /usr/bin/debubble"), "purge left files")
 

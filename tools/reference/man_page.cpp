@@ -155,7 +155,7 @@ std::string example_section(std::string_view example) {
 }
 
 template <typename Rows>
-std::string section_of(const char* heading, const Rows& rows) {
+std::string man_section(const char* heading, const Rows& rows) {
   std::string text = std::string(".SH ") + heading + "\n";
   for (const auto& [term, meaning] : rows) text += tagged(bold(term), meaning);
   return text;
@@ -175,7 +175,7 @@ std::string overview_man_page(std::span<const DocumentedVerb> verbs) {
   for (const DocumentedVerb& verb : verbs) text += tagged(bold(verb.facts.name), verb.facts.summary);
   text += ".SH EXAMPLES\n.nf\n" + bold("debubble simulate --schedule 1f1b -p 4 -m 8") + "\n" +
           bold("debubble compare -p 4 -m 8") + "\n.fi\n";
-  text += section_of("EXIT STATUS", kExitStatusRows) + section_of("ENVIRONMENT", kEnvironmentRows);
+  text += man_section("EXIT STATUS", kExitStatusRows) + man_section("ENVIRONMENT", kEnvironmentRows);
   text +=
       ".SH FILES\n" + tagged(italic("PREFIX/share/debubble/traces"),
                              "published profiles, records of published results, measured runs; read from any folder "
@@ -189,7 +189,7 @@ std::string overview_man_page(std::span<const DocumentedVerb> verbs) {
 std::string verb_man_page(const DocumentedVerb& verb) {
   return page_head("debubble-" + std::string(verb.facts.name), verb.facts.summary) + synopsis_of(verb) +
          positional_section(*verb.rows) + flags_section(*verb.rows) + example_section(verb.facts.example) +
-         section_of("EXIT STATUS", kExitStatusRows) + ".SH SEE ALSO\n.BR debubble (1)\n";
+         man_section("EXIT STATUS", kExitStatusRows) + ".SH SEE ALSO\n.BR debubble (1)\n";
 }
 
 }  // namespace debubble

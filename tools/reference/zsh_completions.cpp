@@ -21,14 +21,15 @@ std::string zsh_text(std::string_view text) {
   return result;
 }
 
-// ":TYPE:(a b c)", ":FILE:_files"; nothing for a switch.
+// ":TYPE:(a b c)", ":FILE:_files"; nothing for a switch. A blank before _alternative keeps _arguments from adding
+// options that it does not know.
 std::string zsh_value(const Flag& flag) {
   if (is_switch(flag)) return "";
   const std::string_view type = is_positional(flag) ? flag.name : type_of(flag);
   const std::vector<std::string> values = completions_of(flag);
   std::string text = ":" + zsh_text(type) + ":";
   if (!values.empty() && takes_path(flag)) {
-    return text + "_alternative \"words\\:word\\:(" + joined_words(values) + ")\" \"files\\:file\\:_files\"";
+    return text + " _alternative \"words\\:word\\:(" + joined_words(values) + ")\" \"files\\:file\\:_files\"";
   }
   if (!values.empty()) return text + "(" + joined_words(values) + ")";
   return takes_path(flag) ? text + "_files" : text + " ";

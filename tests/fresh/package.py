@@ -175,6 +175,8 @@ def check_doctor_in(machine, prefix):
     machine.run(f"mkdir -p {EMPTY}")
     out = check_doctor(machine, f"'{prefix}/bin/debubble'", ["injection library", "simulation"])
     expect_in("doctor", f"{prefix}/lib/debubble/libdebubble_inject.so", out)
+    # Without a Python doctor asks for one only where the hooks' folder is there.
+    expect(re.search("^python3 +missing", out, re.M), "the hooks are not found", out)
 
 
 def try_debian(package, folder, cache, say):

@@ -14,9 +14,8 @@ TEST_CASE("published profiles, records and measured runs are found from any fold
   const std::string out =
       folder.data({"simulate", "--profile", "traces/published/zb-a100-1.5b-m24.json", "-p", "8", "-m", "24"});
   CHECK(out.find("traces/published/zb-a100-1.5b-m24.json") != std::string::npos);
-  CHECK(
-      folder.data({"simulate", "--profile", "traces/published/gpt-1.3b-v100", "--microbatch", "2", "-p", "4"}).size() >
-      0);
+  CHECK(folder.data({"simulate", "--profile", "traces/published/gpt-1.3b-v100", "--microbatch-size", "2", "-p", "4"})
+            .size() > 0);
   CHECK(folder.data({"accuracy", "--source", "korthikanti"}).find("korthikanti") != std::string::npos);
   CHECK(folder.run({"check", "traces/measured/measured.suite.json"}).status == 0);
   CHECK(folder.files().empty());

@@ -53,9 +53,22 @@ macro(debubble_fetch name url sha256)
   endif()
 endmacro()
 
+# Packages carry these inside, compiled from the pinned archives: their shared libraries have another name in each release
+# of each distribution, and neither Debian nor Ubuntu has static ones.
+if(debubble_PACKAGE AND NOT debubble_PACKAGE MATCHES "^(TGZ|DEB)$")
+  message(FATAL_ERROR "debubble_PACKAGE is \"${debubble_PACKAGE}\"; it must be TGZ, DEB or empty")
+endif()
+set(debubble_CARRIED "")
+if(debubble_PACKAGE)
+  set(debubble_CARRIED simdjson fmt TBB)
+  set(debubble_STATIC_CXX ON)
+endif()
+
 # A macro, since find_package sets variables that the folder needs later (doctest's test discovery script).
 macro(debubble_dependency name version target url sha256)
-  find_package(${name} ${version} QUIET)
+  if(NOT "${name}" IN_LIST debubble_CARRIED)
+    find_package(${name} ${version} QUIET)
+  endif()
   set(debubble_origin "installed ${${name}_VERSION}")
   if(NOT TARGET ${target} AND debubble_FETCH_DEPS)
     debubble_fetch(${name} ${url} ${sha256})
@@ -68,12 +81,25 @@ macro(debubble_dependency name version target url sha256)
   endif()
 endmacro()
 
+# Has an imported target stand for the static library of the same development package. Headers stay the same, so that
+# nothing is compiled anew.
+function(debubble_take_static_library target name)
+  find_library(debubble_STATIC_${name} lib${name}.a REQUIRED)
+  mark_as_advanced(debubble_STATIC_${name})
+  foreach(suffix "" _RELEASE _DEBUG)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION${suffix} "${debubble_STATIC_${name}}")
+  endforeach()
+endfunction()
+
 set(JSON_BuildTests OFF)
 set(JSON_SystemInclude ON)
 debubble_dependency(nlohmann_json 3.11 nlohmann_json::nlohmann_json
   n/nlohmann-json3/nlohmann-json3_3.11.2.orig.tar.gz
   d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273)
 if(debubble_TOOLS OR debubble_TESTS)
+  # As a subproject TBB makes a shared library unless told otherwise, which our command would have to carry along. In the
+  # cache, since its CMakeLists.txt is of the time when option() overrode variables.
+  set(BUILD_SHARED_LIBS OFF)
   debubble_dependency(simdjson 3.0 simdjson::simdjson
     s/simdjson/simdjson_3.0.1.orig.tar.gz
     156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed)
@@ -83,9 +109,6 @@ if(debubble_TOOLS OR debubble_TESTS)
   debubble_dependency(fmt 9 fmt::fmt
     f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
     84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583)
-  # As a subproject it makes a shared library unless told otherwise, which our command would have to carry along. In the
-  # cache, since its CMakeLists.txt is of the time when option() overrode variables.
-  set(BUILD_SHARED_LIBS OFF)
   set(TBB_TEST OFF CACHE INTERNAL "")
   set(TBB_STRICT OFF CACHE INTERNAL "")
   set(TBBMALLOC_BUILD OFF CACHE INTERNAL "")
@@ -109,6 +132,10 @@ if(debubble_TOOLS OR debubble_TESTS)
     list(APPEND debubble_MISSING "zlib")
   endif()
   find_package(SQLite3 3.34 QUIET)
+  if(debubble_PACKAGE STREQUAL "TGZ")
+    debubble_take_static_library(ZLIB::ZLIB z)
+    debubble_take_static_library(SQLite::SQLite3 sqlite3)
+  endif()
   if(TARGET SQLite::SQLite3)
     list(APPEND debubble_DEPENDENCY_SUMMARY "sqlite installed ${SQLite3_VERSION}")
   else()

@@ -51,7 +51,7 @@ function(debubble_add_library name)
   endif()
   if(debubble_INSTALL AND NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT debubbleTargets
-      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/debubble)
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/debubble COMPONENT development)
   endif()
 endfunction()

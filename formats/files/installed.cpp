@@ -1,38 +1,70 @@
 #include "formats/files/installed.hpp"
 
+#include <algorithm>
 #include <system_error>
 
+#include "formats/version.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 
-std::filesystem::path install_prefix() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::filesystem::path("/usr/local") : self.parent_path().parent_path();
+namespace {
+
+namespace fs = std::filesystem;
+
+// NAME in share/debubble of the folders above the program, the nearest first.
+std::vector<fs::path> shared_candidates(const fs::path& name) {
+  constexpr int kFolders = 4;  // PREFIX/bin, or deeper in a build folder
+  std::vector<fs::path> candidates;
+  fs::path folder = install_prefix();
+  for (int k = 0; k < kFolders; ++k) {
+    candidates.push_back(folder / "share" / "debubble" / name);
+    if (!folder.has_relative_path()) break;
+    folder = folder.parent_path();
+  }
+  return candidates;
 }
 
-std::filesystem::path first_existing(const std::vector<std::filesystem::path>& candidates, const std::string& what) {
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+}  // namespace
+
+fs::path install_prefix() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path("/usr/local") : self.parent_path().parent_path();
+}
+
+fs::path first_existing(const std::vector<fs::path>& candidates, const std::string& what) {
   std::string looked;
-  for (const std::filesystem::path& candidate : candidates) {
-    std::error_code error;
-    if (std::filesystem::exists(candidate, error)) return candidate;
+  for (const fs::path& candidate : candidates) {
+    if (is_there(candidate)) return candidate;
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
   throw UnavailableError(Diagnostic{"U040", "", what + " is not there; looked at " + looked,
                                     "this installation is not whole: build and install debubble again"});
 }
 
-std::filesystem::path shared_file(const std::filesystem::path& name, const std::string& what) {
-  constexpr int kFolders = 4;  // PREFIX/bin, or deeper in a build folder
-  std::vector<std::filesystem::path> candidates;
-  std::filesystem::path folder = install_prefix();
-  for (int k = 0; k < kFolders && candidates.size() < kFolders; ++k) {
-    candidates.push_back(folder / "share" / "debubble" / name);
-    if (!folder.has_relative_path()) break;
-    folder = folder.parent_path();
-  }
-  return first_existing(candidates, what);
+fs::path shared_file(const fs::path& name, const std::string& what) {
+  return first_existing(shared_candidates(name), what);
+}
+
+fs::path own_library(const std::string& file, const std::string& what) {
+  const fs::path base = install_prefix();
+  std::vector<fs::path> places{base / "lib/debubble" / file};
+  if (kLibraryFolder != "lib") places.push_back(base / std::string(kLibraryFolder) / "debubble" / file);
+  places.push_back(base / "lib" / file);  // a build folder
+  return first_existing(places, what);
+}
+
+std::string path_or_shipped(const std::string& path) {
+  if (!path.starts_with("traces/") || is_there(path)) return path;
+  const std::vector<fs::path> candidates = shared_candidates(path);
+  const auto found = std::find_if(candidates.begin(), candidates.end(), is_there);
+  return found == candidates.end() ? path : found->string();
 }
 
 }  // namespace debubble

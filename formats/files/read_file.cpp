@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "formats/files/installed.hpp"
 #include "formats/files/system_reason.hpp"
 #include "sim/core/error.hpp"
 
@@ -12,7 +13,7 @@ namespace debubble {
 
 std::string read_file(const std::string& path, const std::string& place) {
   const auto close = [](std::FILE* file) { std::fclose(file); };  // NOLINT(cppcoreguidelines-owning-memory): it owns
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path_or_shipped(path).c_str(), "rb"), close);
   const auto refuse = [&] {
     throw InputError(Diagnostic{"C005", place, "cannot read " + path + ": " + system_reason(errno),
                                 "check the path and its permissions"});

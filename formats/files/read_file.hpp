@@ -5,7 +5,8 @@
 
 namespace debubble {
 
-// The whole file as text. Throws InputError C005 with the system's reason when it cannot be read.
+// The whole file as text; also one that debubble brings with it (path_or_shipped). Throws InputError C005 with the
+// system's reason when it cannot be read.
 [[nodiscard]] std::string read_file(const std::string& path, const std::string& place);
 
 }  // namespace debubble

@@ -26,7 +26,11 @@ std::vector<fs::path> candidates() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path prefix = error ? fs::path("/usr/local") : self.parent_path().parent_path();
   const fs::path file = "libdebubble_mpi.so";
-  return {prefix / "lib" / file, prefix / DEBUBBLE_LIBRARY_FOLDER / file, prefix / "lib64" / file};
+  std::vector<fs::path> places{prefix / "lib/debubble" / file};
+  const fs::path folder = DEBUBBLE_LIBRARY_FOLDER;
+  if (folder != "lib") places.push_back(prefix / folder / "debubble" / file);
+  places.push_back(prefix / "lib" / file);  // a build folder
+  return places;
 }
 
 fs::path find_plugin() {

@@ -1,7 +1,7 @@
 // Finds and loads libdebubble_mpi.so, so that the command itself starts on machines without MPI.
 //
 //     PREFIX/bin/debubble
-//     PREFIX/lib/libdebubble_mpi.so       or what $DEBUBBLE_MPI_PLUGIN names
+//     PREFIX/lib/debubble/libdebubble_mpi.so       or what $DEBUBBLE_MPI_PLUGIN names
 #pragma once
 
 #include "live/mpi/message_passing.hpp"

@@ -11,6 +11,7 @@
 
 #include "cost_models/sizes/profile_at.hpp"
 #include "cost_models/transformer/profile_waves.hpp"
+#include "formats/files/installed.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "scenario/request/checks.hpp"
@@ -22,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // The files of a folder in the order of their names; a file is itself.
-std::vector<std::string> files_at(const std::string& path) {
+std::vector<std::string> files_at(const std::string& given) {
+  const std::string path = path_or_shipped(given);
   std::error_code error;
-  if (!fs::is_directory(path, error)) return {path};
+  if (!fs::is_directory(path, error)) return {given};
   std::set<std::string> files;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() == ".json" && !entry->is_directory()) files.insert(entry->path().string());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
+#include "formats/files/installed.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
@@ -23,7 +24,7 @@ namespace {
 // With `accept` what it holds need not make sense any more (a merge conflict), but it must have been a baseline.
 std::optional<std::string> accepted_baseline(const std::string& file, bool accept) {
   std::error_code error;
-  if (!std::filesystem::exists(file, error) && !error) return std::nullopt;
+  if (!std::filesystem::exists(path_or_shipped(file), error) && !error) return std::nullopt;
   std::string text = read_file(file, file);
   if (!accept) return text;
   if (!may_replace(text)) {

@@ -1,7 +1,7 @@
 // Where this installation keeps what a measured program needs, found from where the command itself lies.
 //
 //     PREFIX/bin/debubble
-//     PREFIX/lib/libdebubble_inject.so            loaded into the program by the CUDA driver and by NVTX
+//     PREFIX/lib/debubble/libdebubble_inject.so   loaded into the program by the CUDA driver and by NVTX
 //     PREFIX/share/debubble/python                put on PYTHONPATH: `python -m debubble_hooks`, debubble_torch
 #pragma once
 

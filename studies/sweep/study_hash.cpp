@@ -7,6 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "formats/files/installed.hpp"
+
 namespace debubble {
 namespace {
 
@@ -20,7 +22,8 @@ void add_file(const fs::path& path, StudyHash& hash) {
   }
 }
 
-void add_contents(const std::string& name, StudyHash& hash) {
+void add_contents(const std::string& value, StudyHash& hash) {
+  const std::string name = path_or_shipped(value);
   std::error_code error;
   if (fs::is_regular_file(name, error)) return add_file(name, hash);
   if (!fs::is_directory(name, error)) return;

@@ -3,9 +3,12 @@
 
     tests/fresh/run.py                    all machines
     tests/fresh/run.py --only no-simdjson the bare machine, which all others start from, and the machines named
+    tests/fresh/run.py --only package --keep dist
+                                          makes the packages, tries them, and keeps them in the folder dist
 
 Makes a bare Debian 12 root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
-then builds in copies of that root that differ by what is installed (machines.py). Takes root, apt and minutes. Without
+then builds in copies of that root that differ by what is installed (machines.py), and makes and tries the packages
+(package.py). Takes root, apt and minutes. Without
 root it is skipped, unless $CI is set: there it fails.
 """
 
@@ -22,6 +25,7 @@ import time
 
 import base_root
 import machines
+import package
 import readme
 from machine import TREE, CommandFailed, Machine
 
@@ -50,7 +54,8 @@ def missing_prerequisite():
     """What keeps the test from running here, or None."""
     if os.geteuid() != 0:
         return "making a root file system takes root"
-    for command in ("mmdebstrap", "git", "tar", "unshare", "setpriv", "chroot", "apt-get", "apt-config"):
+    for command in ("mmdebstrap", "git", "tar", "unshare", "setpriv", "chroot", "apt-get", "apt-config", "lintian",
+                    "objdump"):
         if shutil.which(command) is None:
             return f"the command {command} is missing (tools/test installs it)"
     return None
@@ -97,7 +102,7 @@ def start_machine(cache, folder):
     return Machine("bare", folder / "bare")
 
 
-def run_all(folder, chosen):
+def run_all(folder, chosen, keep):
     cache = base_root.cache_folder()
     bare = start_machine(cache, folder)
     document = readme.Readme(SOURCE / "README.md")
@@ -110,12 +115,16 @@ def run_all(folder, chosen):
         if not chosen or name in chosen:
             with phase(name):
                 check(bare.copy(name, folder), document, cache, say)
+    if not chosen or "package" in chosen:
+        with phase("package"):
+            package.check_packages(bare.copy("package", folder), folder, cache, say, keep)
     say("all machines: as promised")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS])
+    parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS, "package"])
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="where the packages are copied to")
     parser.add_argument("--in-folder", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if problem := missing_prerequisite():
@@ -125,7 +134,7 @@ def main():
         with base_root.run_folder(base_root.cache_folder()) as folder:
             return run_in_namespaces(folder, sys.argv[1:])
     try:
-        run_all(arguments.in_folder, arguments.only)
+        run_all(arguments.in_folder, arguments.only, arguments.keep)
     except (CommandFailed, machines.Unexpected, RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"FAILED: {error}")
         return 1

@@ -8,6 +8,8 @@
 #include "formats/text/choice.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/flags/config_file.hpp"
+#include "tools/reference/completions.hpp"
+#include "tools/reference/man_page.hpp"
 
 namespace debubble {
 
@@ -68,39 +70,14 @@ Json flag_json(const Flag& flag) {
           {"excludes", names_json(flag.excludes)}};
 }
 
-std::string bash_names(const FlagRows& rows) {
-  std::string names;
-  for (const Flag& flag : rows) {
-    if (is_positional(flag)) continue;
-    for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-      if (!name.empty()) names.append(name).append(" ");
-    }
+std::vector<DocumentedVerb> documented(const std::vector<VerbRows>& verbs) {
+  std::vector<DocumentedVerb> list;
+  for (const VerbRows& verb : verbs) {
+    const CommandEntry& entry = *verb.entry;
+    list.push_back({{entry.name, entry.summary, entry.example}, &verb.rows, verb.command->takes_program()});
   }
-  return names + "--help";
+  return list;
 }
-
-std::string word_list(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-// "simulate -s"|"simulate --schedule": how the word before the one to complete may look.
-std::string bash_patterns(const std::string& verb, const Flag& flag) {
-  std::string patterns;
-  for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-    if (name.empty()) continue;
-    patterns.append(patterns.empty() ? "\"" : "|\"").append(verb).append(" ").append(name).append("\"");
-  }
-  return patterns;
-}
-
-constexpr const char* kBashEnd = R"(  esac
-  if [[ $word == -* ]]; then values=$names; fi
-  COMPREPLY=($(compgen -W "$values" -- "$word"))
-}
-complete -o default -F _debubble debubble
-)";
 
 }  // namespace
 
@@ -117,39 +94,20 @@ std::string commands_json() {
   return Json{{"schema_version", 1}, {"commands", std::move(commands)}}.text(2) + "\n";
 }
 
-std::string bash_completions() {
+std::string shell_completions(const std::string& shell) {
   const std::vector<VerbRows> verbs = all_rows();
-  std::string all;
-  for (const VerbRows& verb : verbs) all += (all.empty() ? "" : " ") + verb.entry->name;
-  std::string text =
-      "# Completion of debubble's command line: source <(debubble list completions bash)\n"
-      "_debubble() {\n"
-      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} names= values=\n"
-      "  if ((COMP_CWORD == 1)); then\n"
-      "    COMPREPLY=($(compgen -W \"" +
-      all +
-      "\" -- \"$word\"))\n"
-      "    return\n"
-      "  fi\n"
-      "  case ${COMP_WORDS[1]} in\n";
-  for (const VerbRows& verb : verbs)
-    text += "    " + verb.entry->name + ") names=\"" + bash_names(verb.rows) + "\" ;;\n";
-  text += "  esac\n  case \"${COMP_WORDS[1]} $before\" in\n";
-  for (const VerbRows& verb : verbs) {
-    for (const Flag& flag : verb.rows) {
-      const std::vector<std::string> values = completions_of(flag);
-      if (values.empty()) continue;
-      text += "    " + bash_patterns(verb.entry->name, flag) + ") values=\"" + word_list(values) + "\" ;;\n";
-    }
-  }
-  return text + kBashEnd;
+  const std::vector<DocumentedVerb> list = documented(verbs);
+  if (shell == "zsh") return zsh_completions(list);
+  return shell == "fish" ? fish_completions(list) : bash_completions(list);
 }
 
-std::string zsh_completions() {
-  return "# Completion of debubble's command line: source <(debubble list completions zsh)\n"
-         "autoload -U +X compinit && compinit\n"
-         "autoload -U +X bashcompinit && bashcompinit\n" +
-         bash_completions();
+std::string manual_page(const std::string& name) {
+  const std::vector<VerbRows> verbs = all_rows();
+  const std::vector<DocumentedVerb> list = documented(verbs);
+  for (const DocumentedVerb& verb : list) {
+    if (name == "debubble-" + std::string(verb.facts.name)) return verb_man_page(verb);
+  }
+  return overview_man_page(list);
 }
 
 }  // namespace debubble

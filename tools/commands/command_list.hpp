@@ -8,8 +8,9 @@ namespace debubble {
 // {"schema_version": 1, "commands": [{"name", "summary", "example", "flags": [...]}]}
 [[nodiscard]] std::string commands_json();
 
-// A script that a shell sources to complete verbs, flags and those values that are words.
-[[nodiscard]] std::string bash_completions();
-[[nodiscard]] std::string zsh_completions();
+// What `debubble list completions SHELL` prints; bash, fish or zsh.
+[[nodiscard]] std::string shell_completions(const std::string& shell);
+// The page "debubble" or "debubble-VERB".
+[[nodiscard]] std::string manual_page(const std::string& name);
 
 }  // namespace debubble

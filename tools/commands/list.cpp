@@ -112,7 +112,14 @@ std::vector<ListItem> command_items() {
 
 const std::vector<ListItem>& completion_items() {
   static const std::vector<ListItem> items{{"bash", "source <(debubble list completions bash)"},
+                                           {"fish", "debubble list completions fish | source"},
                                            {"zsh", "source <(debubble list completions zsh)"}};
+  return items;
+}
+
+std::vector<ListItem> man_page_items() {
+  std::vector<ListItem> items{{"debubble", "the verbs, exit statuses, environment and files"}};
+  for (const CommandEntry& entry : command_catalog()) items.push_back({"debubble-" + entry.name, entry.summary});
   return items;
 }
 
@@ -134,6 +141,7 @@ std::vector<ListItem> family_items(const std::string& family) {
   if (family == "error-codes") return codes();
   if (family == "commands") return command_items();
   if (family == "completions") return completion_items();
+  if (family == "man-pages") return man_page_items();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
   return cost_models();
@@ -166,14 +174,15 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 10> families{"schedules", "transforms", "planners",    "topologies", "cost-models",
-                                               "models",    "hardware",   "error-codes", "commands",   "completions"};
+    const std::array<std::string, 11> families{"schedules",   "transforms",  "planners", "topologies",
+                                               "cost-models", "models",      "hardware", "error-codes",
+                                               "commands",    "completions", "man-pages"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
                                       ? "known lists: schedules, transforms, planners, topologies, cost-models, "
-                                        "models, hardware, error-codes, commands, completions"
+                                        "models, hardware, error-codes, commands, completions, man-pages"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kListFormats);
@@ -252,7 +261,8 @@ class List : public Command {
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
-    if (family_ == "completions") return name_ == "bash" ? bash_completions() : zsh_completions();
+    if (family_ == "completions") return shell_completions(name_);
+    if (family_ == "man-pages") return manual_page(name_);
     std::vector<ListItem> items = family_items(family_);
     std::erase_if(items, [&](const ListItem& item) { return item.name != name_; });
     return list_items_text(items, style);

@@ -1,5 +1,6 @@
 #include "tools/doctor/checks.hpp"
 
+#include <dlfcn.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -151,6 +152,22 @@ MachineCheck solver_check() {
       "CBC", [] { return std::string(load_mixed_solver().name()) + ": --schedule optimal --param solver=cbc"; });
 }
 
+// Loaded as the CUDA driver and NVTX load it: a file that is there may still need a newer system than this one.
+std::string loaded_injection_library() {
+  const std::string path = injection_library().string();
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = ::dlerror();
+    throw UnavailableError({"U040", path, std::string("it cannot be loaded: ") + (reason == nullptr ? "" : reason),
+                            "build debubble on this system, or install a package made for it"});
+  }
+  for (const char* const entry : {"InitializeInjection", "InitializeInjectionNvtx2", "debubble_push"}) {
+    if (::dlsym(library, entry) != nullptr) continue;
+    throw UnavailableError({"U040", path, path + " has no " + entry, "build and install debubble again"});
+  }
+  return path;
+}
+
 // Tools that are loaded into programs by the same variables, or that hold CUPTI for themselves.
 void check_other_tools(std::vector<MachineCheck>& checks) {
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "KINETO_USE_DAEMON"}) {
@@ -182,7 +199,7 @@ std::vector<MachineCheck> check_machine() {
   check_cuda_libraries(checks);
   check_cupti(checks);
   checks.push_back(nvml_check());
-  checks.push_back(machine_check("injection library", [] { return injection_library().string(); }));
+  checks.push_back(machine_check("injection library", loaded_injection_library));
   check_other_tools(checks);
   return checks;
 }

@@ -18,10 +18,12 @@ build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev l
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
   libopenblas0-pthread iproute2)
-# What makes the bare Debian of tests/fresh.
-fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring)
+# What makes the bare Debian of tests/fresh, and looks at the packages that are made there.
+fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
+# What tools/package needs in addition.
+package_packages=(dpkg-dev file:file gzip:gzip)
 # Used where apt has them; the tests that need them are skipped without.
-optional_test_packages=(python3-torch)
+optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)
 

@@ -1,7 +1,7 @@
 // Finds and loads libdebubble_cbc.so, so that the command itself starts on machines without CBC.
 //
 //     PREFIX/bin/debubble
-//     PREFIX/lib/libdebubble_cbc.so       or what $DEBUBBLE_CBC_PLUGIN names
+//     PREFIX/lib/debubble/libdebubble_cbc.so       or what $DEBUBBLE_CBC_PLUGIN names
 #pragma once
 
 #include "schedules/optimal/program/mixed_program.hpp"

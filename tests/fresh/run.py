@@ -7,9 +7,8 @@
                                           makes the packages, tries them, and keeps them in the folder dist
 
 Makes a bare Debian 12 root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
-then builds in copies of that root that differ by what is installed (machines.py), and makes and tries the packages
-(package.py). Takes root, apt and minutes. Without
-root it is skipped, unless $CI is set: there it fails.
+then builds in copies of that root that differ by what is installed (machines.py). Packages are made and tried when they
+are named (package.py). Takes root, apt and minutes. Without root it is skipped, unless $CI is set: there it fails.
 """
 
 import argparse
@@ -115,7 +114,7 @@ def run_all(folder, chosen, keep):
         if not chosen or name in chosen:
             with phase(name):
                 check(bare.copy(name, folder), document, cache, say)
-    if not chosen or "package" in chosen:
+    if chosen and "package" in chosen:
         with phase("package"):
             package.check_packages(bare.copy("package", folder), folder, cache, say, keep)
     say("all machines: as promised")

@@ -228,8 +228,8 @@ TEST_CASE("accuracy: each effect switched off alone changes what it has a part i
 
 TEST_CASE("accuracy: what it refuses") {
   const Folder folder;
-  CHECK(folder.refusal({"accuracy"}) ==
-        "error[C005]: cannot read traces/published/results.json: No such file or directory\n"
+  CHECK(folder.refusal({"accuracy", "--records", "none.json"}) ==
+        "error[C005]: cannot read none.json: No such file or directory\n"
         "  --> --records\n"
         "  = help: check the path and its permissions\n");
   CHECK(folder.refusal({"accuracy", "--records", kResults, "--source", "vtrian"}) ==

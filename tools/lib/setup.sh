@@ -17,7 +17,7 @@ build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
-  libopenblas0-pthread iproute2)
+  libopenblas0-pthread iproute2 coinor-libcbc-dev)
 # What makes the bare Debian of tests/fresh, and looks at the packages that are made there.
 fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
 # What tools/package needs in addition.

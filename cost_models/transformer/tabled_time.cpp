@@ -10,8 +10,7 @@ bool in_blocks(Fp8Recipe recipe) { return recipe == Fp8Recipe::kBlockwise || rec
 // The table of that op's format and recipe; null: there is none.
 const ProductTable* table_of(const LayerOp& op, const KernelTables& tables, ProductKind& kind) {
   if (op.format == NumberFormat::kFp32) return nullptr;
-  kind = ProductKind::kHalf;
-  if (op.format == NumberFormat::kFp8) kind = in_blocks(op.recipe) ? ProductKind::kFp8Block : ProductKind::kFp8;
+  kind = product_kind(op.format, op.recipe);
   const ProductTable& table = tables.product(kind);
   return table.empty() ? nullptr : &table;
 }
@@ -87,6 +86,11 @@ std::optional<double> attention_seconds(const LayerOp& op, const KernelModel& mo
 }
 
 }  // namespace
+
+ProductKind product_kind(NumberFormat format, Fp8Recipe recipe) {
+  if (format != NumberFormat::kFp8) return ProductKind::kHalf;
+  return in_blocks(recipe) ? ProductKind::kFp8Block : ProductKind::kFp8;
+}
 
 std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model) {
   if (model.tables == nullptr) return std::nullopt;

@@ -13,6 +13,9 @@ struct KernelSeconds {
   bool launch_included = false;
 };
 
+// Which table has products in that format; those in 32 bits are in none.
+[[nodiscard]] ProductKind product_kind(NumberFormat format, Fp8Recipe recipe);
+
 // Of a product or a fused attention. Nothing where the model has no tables, or none for that op: products in 32 bits,
 // 8-bit ones on a GPU that has none.
 [[nodiscard]] std::optional<double> tabled_seconds(const LayerOp& op, const KernelModel& model);

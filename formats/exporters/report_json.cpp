@@ -248,11 +248,16 @@ std::string report_json(const Report& report, const ToolFacts& tool, const MoreM
   return report_dump(to_json(report, tool, more));
 }
 
-Json step_range_json(const StepRange& range) {
-  Json kinds = Json::array();
-  for (const TimeKind& kind : range.kinds) {
-    kinds.push_back({{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}});
+Json time_kinds_json(const std::vector<TimeKind>& kinds) {
+  Json list = Json::array();
+  for (const TimeKind& kind : kinds) {
+    list.push_back({{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}});
   }
+  return list;
+}
+
+Json step_range_json(const StepRange& range) {
+  const Json kinds = time_kinds_json(range.kinds);
   return {{"coverage", range.coverage}, {"low_ns", range.low}, {"high_ns", range.high},    {"scatter", range.scatter},
           {"repeat", range.repeat},     {"kinds", kinds},      {"records", range.records}, {"sources", range.sources}};
 }

@@ -37,7 +37,8 @@ struct ToolFacts {
 [[nodiscard]] Json assumptions_json(const std::vector<Assumption>& assumptions);
 [[nodiscard]] Json limit_json(const Limit& limit);
 
-// A range as `step_range` of a run.
+// A range as `step_range` of a run, and the kinds of work that it comes from.
+[[nodiscard]] Json time_kinds_json(const std::vector<TimeKind>& kinds);
 [[nodiscard]] Json step_range_json(const StepRange& range);
 
 // Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs and how it stands

@@ -12,6 +12,7 @@
 
 #include "cost_models/collectives/measured.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
+#include "cost_models/transformer/tabled_time.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -50,12 +51,6 @@ std::string percent(double share) {
   return text.str();
 }
 
-ProductKind product_kind(const TrainingSetup& setup) {
-  if (setup.compute != NumberFormat::kFp8) return ProductKind::kHalf;
-  const bool blocks = setup.fp8_recipe == Fp8Recipe::kBlockwise || setup.fp8_recipe == Fp8Recipe::kMxfp8;
-  return blocks ? ProductKind::kFp8Block : ProductKind::kFp8;
-}
-
 // "1.9 %" and the like.
 std::string product_amount(const ProductTable& table, const std::string& products) {
   std::string text = products + ", a table's rows left out " + percent(table.error.median) +
@@ -77,7 +72,7 @@ void assume_kernels(const Scenario& scenario, const Hardware& hardware, ModelFac
   };
   const TrainingSetup& setup = *scenario.transformer.setup;
   const bool single = setup.compute == NumberFormat::kFp32;  // of which there are no tables
-  const ProductKind kind = product_kind(setup);
+  const ProductKind kind = product_kind(setup.compute, setup.fp8_recipe);
   const ProductTable& table = tables->product(kind);
   const std::string products =
       std::string("products by size in ") + (single ? "fp32" : kProductKinds.at(static_cast<std::size_t>(kind)));

@@ -39,8 +39,8 @@ struct JudgedEffects {
   std::vector<JudgedEffect> effects;
 };
 
-// In the order of effects(), on all cores, with the same result on any number of them; `only` empty: all sources. The
-// results must outlive what is returned.
+// In the order of effects(), on all cores, with the same result on any number of them. `only`: names of sources; an
+// empty one stands for all. The results must outlive what is returned.
 [[nodiscard]] JudgedEffects judge_effects(const ResultsFile& results, const std::vector<std::string>& only);
 
 }  // namespace debubble

@@ -89,7 +89,8 @@ class FrontSearch {
     std::vector<VariantId> ids;
     const std::size_t end = std::min(order_.size(), next_ + kFrontBaseBatch);
     for (; next_ < end; ++next_) {
-      if (!base_beaten(order_[next_])) add_variants(order_[next_], ids);
+      if (base_beaten(order_[next_])) continue;
+      for (const VariantId& id : variants_of_base(state_.space(), order_[next_])) ids.push_back(id);
     }
     state_.bound(ids, options_.threads);
     for (const VariantId& id : ids) enqueue(id);
@@ -99,16 +100,6 @@ class FrontSearch {
   void add_memory_cuts(const std::vector<VariantId>& ids) {
     for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
       if (added_.insert(id).second) enqueue(id);
-    }
-  }
-
-  void add_variants(std::size_t k, std::vector<VariantId>& ids) const {
-    const PlanChoice& base = state_.space().bases[k];
-    const std::size_t count = state_.space().variants_of(base).size();
-    for (const int zero : state_.space().zeros_of(base)) {
-      for (std::size_t v = 0; v < count; ++v) {
-        ids.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), static_cast<std::uint16_t>(v)});
-      }
     }
   }
 

@@ -87,13 +87,21 @@ class PlanMaker {
     plan_.alternatives.push_back({"least memory within 10 %, of those simulated", *smallest, ""});
   }
 
+  // A plan of which more is shown than its figures.
+  struct Shown {
+    const PlanChoice* choice;
+    std::optional<Scenario> scenario;
+    std::optional<Simulated> run;
+  };
+
   // The best, and for each framework that does not run it the best of its own, simulated side by side.
   void show_best() {
     progress_.phase("simulating the best once more");
-    const PlanChoice& best = plan_.search.runs.front().choice;
-    std::vector<Shown> shown{{&best, {}, {}}};
+    std::vector<Shown> shown{{&plan_.search.runs.front().choice, {}, {}}};
+    std::vector<std::size_t> places;  // of each framework's among them
     for (const char* const framework : kPlanFrameworks) {
-      const PlanChoice* const own = can_run(best, framework) ? nullptr : own_best(framework);
+      const PlanChoice* const own = own_best(framework);
+      places.push_back(own == nullptr ? 0 : shown.size());
       if (own != nullptr) shown.push_back({own, {}, {}});
     }
     for_each_index(shown.size(), threads_for(shown.size(), asked().options.threads), [&](std::size_t k) {
@@ -101,27 +109,17 @@ class PlanMaker {
       shown[k].scenario = check_scenario(flags_of(*shown[k].choice, asked().request.job));
       shown[k].run = simulate(*shown[k].scenario, shown[k].choice->schedule, nobody);
     });
-    for (const char* const framework : kPlanFrameworks) show_flags(framework, shown);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      plan_.frameworks.push_back(flags_to_paste(kPlanFrameworks[k], shown[places[k]]));
+      plan_.frameworks.back().of_own_best = places[k] > 0;
+    }
     plan_.best = std::move(*shown.front().run);
     add_step_range(*shown.front().scenario, plan_.best->result.report);
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 
-  struct Shown {
-    const PlanChoice* choice;
-    std::optional<Scenario> scenario;
-    std::optional<Simulated> run;
-  };
-
-  // What to paste for the best plan that the framework runs, where there is one; else what there is for the best of
-  // all.
-  void show_flags(const std::string& framework, const std::vector<Shown>& shown) {
-    const PlanChoice* const own = can_run(*shown.front().choice, framework) ? nullptr : own_best(framework);
-    const auto is_own = [&](const Shown& one) { return one.choice == own; };
-    const Shown& one = own == nullptr ? shown.front() : *std::find_if(shown.begin(), shown.end(), is_own);
-    FrameworkFlags flags = framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario->profile));
-    flags.of_own_best = own != nullptr;
-    plan_.frameworks.push_back(std::move(flags));
+  [[nodiscard]] FrameworkFlags flags_to_paste(const std::string& framework, const Shown& one) const {
+    return framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario->profile));
   }
 
   // Selective recomputation is of the modules that the job names.
@@ -130,8 +128,9 @@ class PlanMaker {
     return {job, profile, request.global_batch, request.job.transformer.recompute_modules};
   }
 
-  // The best plan that the framework runs; null where there is none.
+  // The best plan that the framework runs; null where that is the best of all, or there is none.
   [[nodiscard]] const PlanChoice* own_best(const std::string& framework) const {
+    if (can_run(plan_.search.runs.front().choice, framework)) return nullptr;
     const auto found = std::find_if(plan_.alternatives.begin(), plan_.alternatives.end(),
                                     [&](const Alternative& one) { return one.framework == framework; });
     return found == plan_.alternatives.end() || !found->run ? nullptr : &found->run->choice;

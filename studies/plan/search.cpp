@@ -94,24 +94,13 @@ class SearchRun {
     if (keep_ == nullptr) return;
     kept_.resize(state_.space().bases.size());
     for_each_index(kept_.size(), threads_for(kept_.size(), options_.threads), [&](std::size_t k) {
-      kept_[k] = all_variants_of(k);
+      kept_[k] = variants_of_base(state_.space(), k);
       std::erase_if(kept_[k], [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
     });
   }
 
-  [[nodiscard]] std::vector<VariantId> all_variants_of(std::size_t k) const {
-    const PlanChoice& base = state_.space().bases[k];
-    const std::size_t count = state_.space().variants_of(base).size();
-    std::vector<VariantId> ids;
-    for (const int zero : state_.space().zeros_of(base)) {
-      for (std::size_t v = 0; v < count; ++v) {
-        ids.push_back({static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero), static_cast<std::uint16_t>(v)});
-      }
-    }
-    return ids;
-  }
   [[nodiscard]] std::vector<VariantId> variants_of(std::size_t k) const {
-    return keep_ != nullptr ? kept_[k] : all_variants_of(k);
+    return keep_ != nullptr ? kept_[k] : variants_of_base(state_.space(), k);
   }
   [[nodiscard]] std::int64_t variants_in(std::size_t k) const {
     if (keep_ != nullptr) return static_cast<std::int64_t>(kept_[k].size());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "live/mpi/message_codec.hpp"
 #include "studies/plan/space.hpp"
@@ -18,6 +20,9 @@ struct VariantId {
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const VariantId&, const VariantId&) = default;
 };
+
+// All variants of one of the space's bases, with each of its ZeRO stages.
+[[nodiscard]] std::vector<VariantId> variants_of_base(const PlanSpace& space, std::size_t base);
 
 [[nodiscard]] VariantId with_memory_cut(const PlanSpace& space, VariantId id);
 

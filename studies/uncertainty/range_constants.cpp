@@ -114,7 +114,7 @@ std::string ranges_json(const RangeConstants& constants) {
 
 const RangeConstants& installed_ranges() {
   static const RangeConstants constants = [] {
-    const std::string file = shared_file("ranges.json", "the file of ranges of step times").string();
+    const std::string file = shared_file("traces/published/ranges.json", "the file of ranges of step times").string();
     return read_ranges(read_file(file, file), file);
   }();
   return constants;

@@ -1,5 +1,5 @@
 // RangeConstants: what turns the scatter of a step's kinds into ranges that hold 80 of 100 measured steps, and found
-// from them (`debubble accuracy --fit`): `debubble.ranges/1`, installed as share/debubble/ranges.json.
+// from them (`debubble accuracy --fit`): `debubble.ranges/1`, installed with the published records.
 #pragma once
 
 #include <memory>

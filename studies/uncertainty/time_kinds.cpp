@@ -9,6 +9,7 @@
 
 #include "cost_models/collectives/measured.hpp"
 #include "cost_models/transformer/layer_cost.hpp"
+#include "cost_models/transformer/tabled_time.hpp"
 #include "scenario/job/model_profile.hpp"
 
 namespace debubble {
@@ -104,11 +105,7 @@ class TimeKinds {
   }
 
   void add_product(const LayerOp& op, double time) {
-    ProductKind kind = ProductKind::kHalf;
-    if (op.format == NumberFormat::kFp8) {
-      const bool blocks = op.recipe == Fp8Recipe::kBlockwise || op.recipe == Fp8Recipe::kMxfp8;
-      kind = blocks ? ProductKind::kFp8Block : ProductKind::kFp8;
-    }
+    const ProductKind kind = product_kind(op.format, op.recipe);
     const auto index = static_cast<std::size_t>(kind);
     std::string name = op.format == NumberFormat::kFp32 ? "fp32" : kProductKinds.at(index);
     const bool tabled = tables_ != nullptr && op.format != NumberFormat::kFp32 && !tables_->product(kind).empty();

@@ -49,6 +49,13 @@ set(arguments -G "${GENERATOR}" -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_CXX_COM
 
 if(MODE STREQUAL "installed")
   run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${work}/prefix")
+  # A rule without a component is in no package.
+  file(REMOVE_RECURSE "${work}/stray")
+  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${work}/stray" --component Unspecified)
+  file(GLOB_RECURSE stray "${work}/stray/*")
+  if(stray)
+    message(FATAL_ERROR "installed by rules without a component, so that no package has them: ${stray}")
+  endif()
   list(APPEND arguments "-DCMAKE_PREFIX_PATH=${work}/prefix")
 else()
   list(APPEND arguments "-DDEBUBBLE_FROM=${SOURCE_DIR}")

@@ -7,7 +7,7 @@
 
 namespace debubble {
 
-// "2.380 to 2.660 s in 80 of 100 runs, by what measurements scatter: products in bf16 61 % of the step x 4.1 %, ...".
+// "2.380 to 2.660 s for 80 of 100 measured steps, by scatter: products in bf16 61 % of the step x 4.1 %, ...".
 // `report` must have a range.
 [[nodiscard]] std::string range_words(const Report& report);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/exporters/report_json.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/table.hpp"
 
@@ -106,16 +107,12 @@ Json pairs_json(const PairCounts& pairs) {
 Json source_ranges_json(const SourceRanges& one) {
   Json steps = Json::array();
   for (const RangedStep& step : one.steps) {
-    Json kinds = Json::array();
-    for (const TimeKind& kind : step.kinds) {
-      kinds.push_back({{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}});
-    }
     steps.push_back({{"id", step.record->id},
                      {"measured", step.measured},
                      {"predicted", step.predicted},
                      {"low", step.low},
                      {"high", step.high},
-                     {"kinds", kinds}});
+                     {"kinds", time_kinds_json(step.kinds)}});
   }
   return {{"source", one.source},
           {"experts", one.experts},

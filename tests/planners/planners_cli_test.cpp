@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/cli/inputs.hpp"
+#include "tests/planners/jobs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -77,6 +79,64 @@ TEST_CASE("devices whose memory is listed and equal are one type") {
   std::string mixed = "16GiB,24GiB";
   for (int pair = 1; pair < 8; ++pair) mixed += ",16GiB,24GiB";
   CHECK(told(mixed).find("per step of 1F1B") != std::string::npos);
+}
+
+struct Objective {
+  std::string planner;
+  std::vector<std::string> keys;  // of a layer, added up over a stage
+};
+
+// Sums of the layers before each.
+std::vector<double> sums_of(const nlohmann::json& layers, const Objective& objective) {
+  std::vector<double> sums{0};
+  for (const auto& layer : layers) {
+    double value = 0;
+    for (const std::string& key : objective.keys) value += layer.at(nlohmann::json::json_pointer(key)).get<double>();
+    sums.push_back(sums.back() + value);
+  }
+  return sums;
+}
+
+// The planner's heaviest stage against the lightest one of all cuts.
+void check_heaviest(const nlohmann::json& rows, const nlohmann::json& layers, const Objective& objective, int stages) {
+  CAPTURE(objective.planner);
+  const std::vector<double> sums = sums_of(layers, objective);
+  const auto weight = [&](int, int begin, int end) {
+    return sums[static_cast<std::size_t>(end)] - sums[static_cast<std::size_t>(begin)];
+  };
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& each) {
+    return each["planner"] == objective.planner && each["as_published"] == false;
+  });
+  REQUIRE((row != rows.end()));
+  REQUIRE((*row)["stages"].size() == static_cast<std::size_t>(stages));
+  double heaviest = 0;
+  for (const auto& stage : (*row)["stages"]) heaviest = std::max(heaviest, weight(0, stage["begin"], stage["end"]));
+  CHECK(heaviest == least_by_force(static_cast<int>(layers.size()), stages, weight));
+}
+
+// The layer graphs that dnn-partitioning and Piper publish, as chains. Neither project publishes a decision as a number
+// for them: each planner's own objective is taken from the file's figures, for every cut.
+TEST_CASE("on published layer graphs planners reach the least that any cut has") {
+  const std::vector<Objective> objectives{{"dawnpiper", {"/forward/median_ns", "/backward/median_ns"}},
+                                          {"bapipe", {"/forward/median_ns", "/backward/median_ns"}},
+                                          {"pipeedge", {"/forward/median_ns"}},
+                                          {"deepspeed", {"/parameter_bytes"}}};
+  const Folder folder;
+  const auto check_graph = [&](const std::string& format, const std::string& name, int most_stages) {
+    CAPTURE(name);
+    const std::string file = source_directory() + "/tests/importers/partitioning/" + name;
+    REQUIRE(folder.run({"import", "--from", format, file, "-o", "profile.json"}).status == 0);
+    const auto layers = nlohmann::json::parse(folder.read("profile.json"))["layers"];
+    for (int stages = 2; stages <= most_stages; ++stages) {
+      CAPTURE(stages);
+      const std::string answers = folder.data({"explain", "planner", "all", "--profile", "profile.json", "-p",
+                                               std::to_string(stages), "-m", "16", "--format", "json"});
+      const auto rows = nlohmann::json::parse(answers)["planners"];
+      for (const Objective& objective : objectives) check_heaviest(rows, layers, objective, stages);
+    }
+  };
+  check_graph("piper", "bert32a100.json", 4);
+  check_graph("dnn-partitioning", "resnet50_training.json", 3);
 }
 
 TEST_CASE("planners refuse what they cannot be asked") {

@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(`{3,})(\w*)\s*$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 TIMEOUT_S = 120
+PROGRESS = re.compile(r"debubble: .* \.\.\.")  # printed once something has taken two seconds: on slow machines only
 
 
 class Block:
@@ -84,7 +85,7 @@ def run(script, folder, binary):
     result = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             timeout=TIMEOUT_S, check=False)
-    return result.returncode, result.stdout.splitlines()
+    return result.returncode, [line for line in result.stdout.splitlines() if not PROGRESS.fullmatch(line)]
 
 
 def script_problem(words):

@@ -200,7 +200,8 @@ TEST_CASE("explain takes a word however it is written, and suggests one for a mi
         "error[C003]: nothing here is called \"buble\"\n"
         "  --> explain\n"
         "  = help: did you mean bubble?\n");
-  CHECK(folder.refusal({"list", "words", "drian"}).find("did you mean drain?") != std::string::npos);
+  CHECK(folder.refusal({"explain", "peak", "memry"}).find("did you mean peak memory?") != std::string::npos);
+  CHECK(folder.refusal({"list", "words", "drein"}).find("did you mean drain?") != std::string::npos);
 }
 
 TEST_CASE("a schedule, an op and an error code are explained as before") {

@@ -78,6 +78,8 @@ class Explain : public Command {
     if (!name_.empty() && topic_ != "schedule") {
       const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
                          find_schedule(topic_) != nullptr;
+      const std::string both = topic_ + " " + name_;
+      if (!known && !closest_name(both, term_names()).empty()) nothing_called(both);
       throw InputError(Diagnostic{known ? "C061" : "C003", "explain",
                                   known ? "\"" + name_ + "\" comes after \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",

@@ -133,7 +133,9 @@ std::vector<ListItem> codes() {
 
 std::vector<ListItem> word_items() {
   std::vector<ListItem> items;
-  for (const Term& term : terms()) items.push_back({std::string(term.name), std::string(term.meaning)});
+  for (const Term& term : terms()) {
+    items.push_back({std::string(term.name), std::string(term.meaning.substr(0, term.meaning.find(". ")))});
+  }
   return items;
 }
 

@@ -124,7 +124,8 @@ void add_totals(std::vector<Term>& rows) {
         .meaning = "a collective that all devices wait for: of an output layer that is split over all of them "
                    "(--transform vocabulary)",
         .see = "docs/transforms.md"},
-       {.name = "ops slowed by overlapping collectives",
+       {.name = "slowed ops",
+        .aliases = "ops slowed by overlapping collectives",
         .meaning = "compute takes longer while a collective runs beside it, as both use the GPU's multiprocessors and "
                    "memory (--slow-down)"},
        {.name = "deadlock",

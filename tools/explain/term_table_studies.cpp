@@ -54,7 +54,7 @@ void add_whatif_terms(std::vector<Term>& rows) {
         .meaning = "quantiles of the step times of all seeds: half of them are at most p50; to base: against the run "
                    "without draws"},
        {.name = "sensitivity",
-        .aliases = "cost, each, on the path, of the step",
+        .aliases = "cost, each, on the path, of the step, communication that holds compute",
         .meaning = "how much the step grows with each cost: how often it is on the critical path (the exact derivative "
                    "where no transfers share links), and how much of the step that is",
         .see = "docs/whatif.md"},

@@ -57,8 +57,7 @@ TEST_CASE("the headline says what was run and gives the answer") {
         "group=4\n"
         "9.000 ms per step, 33.3 % bubble, 41.3 % MFU, fits with 3.00 MiB to spare\n");
   report.memory_fit->spare = -3 * kMebibyte;
-  CHECK(headline(report, ViewStyle{}).find("does not fit: d0 lacks 3.00 MiB (9.000 ms per step") !=
-        std::string::npos);
+  CHECK(headline(report, ViewStyle{}).find("does not fit: d0 lacks 3.00 MiB (9.000 ms per step") != std::string::npos);
   report.deadlock = Deadlock{};
   CHECK(headline(report, ViewStyle{}).find("per step") == std::string::npos);
 }
@@ -94,7 +93,7 @@ TEST_CASE("out of memory: the error, and what would make it fit, before anything
   report.memory_fit = MemoryFit{};
   report.memory_fit->spare = -3 * kMebibyte;
   report.findings = {OutOfMemory{true}};
-  CHECK(summary(report, ViewStyle{}).find("nothing that was tried makes it fit") != std::string::npos);
+  CHECK(summary(report, ViewStyle{.width = 300}).find("nothing that was tried makes it fit") != std::string::npos);
   report.memory_fit->remedies = {"--recompute full: 1.00 GiB to spare", "--zero 1: 2.00 GiB to spare"};
   const std::string text = summary(report, ViewStyle{});
   CHECK(text.find("fits   with --recompute full: 1.00 GiB to spare\n"

@@ -196,7 +196,9 @@ class Compare : public Command {
       const auto* found = std::get_if<OutOfMemory>(&finding);
       return found != nullptr && found->remedies_tried;
     });
-    for (const std::string& remedy : fit.remedies) comparison.answers.emplace_back("fits", "with " + remedy);
+    for (const std::string& remedy : fit.remedies) {
+      comparison.answers.emplace_back(comparison.answers.empty() ? "fits" : "", "with " + remedy);
+    }
     if (tried && fit.remedies.empty()) comparison.answers.emplace_back("fits", remedies_words({}));
   }
 

@@ -200,7 +200,11 @@ std::string advice_lines(const Report& report, const ViewStyle& style, const Adv
   };
   add("limit", wrap(advice.limit, room), 0);
   if (const MemoryFit* fit = lacking_memory(report); fit != nullptr && !fit->remedies.empty()) {
-    for (const std::string& remedy : fit->remedies) add("fits", wrap("with " + remedy, room), kDeeper);
+    std::string_view label = "fits";
+    for (const std::string& remedy : fit->remedies) {
+      add(label, wrap("with " + remedy, room), kDeeper);
+      label = "";
+    }
     return text;
   }
   add("try", advice.command ? command_lines(advice.next, room - kDeeper) : wrap(advice.next, room),

@@ -165,24 +165,41 @@ Fields run_header() {
   Fields header;
   for (const RunColumn& column : schedule_columns()) header.push_back(column.name);
   for (const RunColumn& column : result_columns()) header.push_back(column.name);
-  header.emplace_back("status");
+  header.insert(header.end(), {"status", "fits"});
   return header;
+}
+
+// "" where the memory of the devices is not known.
+std::string fits_cell(const Report& report) {
+  return report.memory_fit ? (report.memory_fit->spare >= 0 ? "true" : "false") : "";
 }
 
 Fields run_row(const Report& report) {
   Fields row;
   for (const RunColumn& column : schedule_columns()) row.push_back(column.text(report));
   for (const RunColumn& column : result_columns()) row.push_back(has_result(report) ? column.text(report) : "");
-  row.push_back(status(report));
+  row.insert(row.end(), {status(report), fits_cell(report)});
   return row;
+}
+
+// The totals of the run, the same in the row of each device.
+void add_totals_of_run(const Fields& totals, std::string_view prefix, Fields& fields) {
+  for (const std::string& field : totals) fields.push_back(std::string(prefix) + field);
 }
 
 }  // namespace
 
 std::string devices_csv(const Report& report) {
-  std::string csv = csv_line(device_header());
+  Fields header = device_header();
+  add_totals_of_run(run_header(), "run_", header);
+  std::string csv = csv_line(header);
   if (!has_result(report)) return csv;
-  for (const DeviceReport& device : report.devices) csv += csv_line(device_row(device));
+  const Fields totals = run_row(report);
+  for (const DeviceReport& device : report.devices) {
+    Fields row = device_row(device);
+    add_totals_of_run(totals, "", row);
+    csv += csv_line(row);
+  }
   return csv;
 }
 

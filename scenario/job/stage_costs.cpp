@@ -254,6 +254,7 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
+  made.assumptions.back().changes_result = layers != placed;
   made.costs = profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share,
                               assumptions, given_or_default(scenario.weight_share_given));
   if (barriers > 0) place_output_shards(shard, schedule, made.costs);

@@ -38,7 +38,7 @@ Schedule build_pipedream_2bw(const ScheduleRequest& request) {
 const ScheduleEntry& pipedream_2bw_entry() {
   static const ScheduleEntry entry{
       .name = "pipedream-2bw",
-      .summary = "pipedream with one update per u microbatches and only two versions of the weights",
+      .summary = "pipedream with an update per u microbatches; only two versions of the weights",
       .citation = "Narayanan et al., PipeDream-2BW, ICML 2021, arXiv 2006.09503",
       .constraints = "p >= 1, m >= 1, update_every >= p - 1 (any with version_at=forward-time)",
       .needs = "no flush: gradients one update old; a second version of the weights",

@@ -49,7 +49,7 @@ std::optional<double> pipelined_peak(const FormCase& form) {
 const ScheduleEntry& pipelined_backprop_entry() {
   static const ScheduleEntry entry{
       .name = "pipelined-backprop",
-      .summary = "a forward and a backward side by side on every device, an update after each sample",
+      .summary = "a forward and a backward at once on every device; an update after each sample",
       .citation = "Kosson et al., Pipelined Backpropagation at Scale, MLSys 2021, arXiv 2003.11666",
       .constraints = "p >= 1, m >= 1; turnaround only with engines=2",
       .needs = "no flush: gradients 2(p - 1 - s) updates old; devices that run F and B at once (engines=2)",

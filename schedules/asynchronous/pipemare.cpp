@@ -39,7 +39,7 @@ std::optional<double> pipemare_peak(const FormCase& form) {
 const ScheduleEntry& pipemare_entry() {
   static const ScheduleEntry entry{
       .name = "pipemare",
-      .summary = "no flush and one version of the weights: F and B of a microbatch read different ones",
+      .summary = "no flush, one version of the weights; F and B of a microbatch read different ones",
       .citation = "Yang et al., PipeMare, MLSys 2021, arXiv 1910.05124",
       .constraints = "p >= 1, m >= 1, update_every >= 1",
       .needs = "no flush: stale and inconsistent gradients; one weight-sized buffer for the correction",

@@ -38,7 +38,7 @@ Schedule build_spectrain(const ScheduleRequest& request) {
 const ScheduleEntry& spectrain_entry() {
   static const ScheduleEntry entry{
       .name = "spectrain",
-      .summary = "1f1b that never flushes and predicts, from the momentum, the weights of the update to come",
+      .summary = "1f1b that never flushes and predicts weights by momentum; those of the update to come",
       .citation = "Chen, Yang, Cheng, SpecTrain, 2018, arXiv 1809.02839",
       .constraints = "p >= 1, m >= 1",
       .needs = "no flush: stale gradients; a predicted copy of the weights (v2: up to p of them)",

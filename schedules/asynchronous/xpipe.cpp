@@ -27,7 +27,7 @@ Schedule build_xpipe(const ScheduleRequest& request) {
 const ScheduleEntry& xpipe_entry() {
   static const ScheduleEntry entry{
       .name = "xpipe",
-      .summary = "no flush between minibatches of u microbatches, which share one prediction of the weights",
+      .summary = "no flush: u microbatches share one prediction of weights; a minibatch is u microbatches",
       .citation = "Guan et al., XPipe, 2019, arXiv 1911.04610",
       .constraints = "p >= 1, m >= 1, update_every >= 1",
       .needs = "no flush: stale gradients; one predicted copy of the weights",

@@ -73,7 +73,7 @@ std::optional<double> bitpipe_peak(const FormCase& form) {
 const ScheduleEntry& bitpipe_entry() {
   static const ScheduleEntry entry{
       .name = "bitpipe",
-      .summary = "two replicas in opposite directions, each folded into a V: chimera with half the chunk size",
+      .summary = "two opposite replicas, each folded into a V; chimera with half the chunk size",
       .citation = "Wu, Chen, Yu, BitPipe, AAAI 2025, arXiv 2410.19367",
       .constraints = "p even, p divides m, v = 2",
       .needs = "two copies of the weights",

@@ -99,7 +99,7 @@ std::optional<double> bpipe_peak(const FormCase& form) {
 const ScheduleEntry& bpipe_entry() {
   static const ScheduleEntry entry{
       .name = "bpipe",
-      .summary = "1f1b whose first devices keep activations on the last ones: at most p/2 + 1 on each",
+      .summary = "1f1b whose first devices keep activations on the last ones; at most p/2 + 1 on each",
       .citation = "Kim et al., BPipe, ICML 2023",
       .constraints = "p >= 4 and even, m >= 1",
       .needs = "a fast link between devices d and p - 1 - d, in addition to the pipeline's own",

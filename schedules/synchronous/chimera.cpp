@@ -197,7 +197,7 @@ std::optional<double> chimera_peak(const FormCase& form) {
 const ScheduleEntry& chimera_entry() {
   static const ScheduleEntry entry{
       .name = "chimera",
-      .summary = "2 x pairs model replicas in opposite directions fill each other's bubbles",
+      .summary = "replicas in opposite directions fill each other's bubbles; 2 x pairs copies of the model",
       .citation = "Li & Hoefler, Chimera, SC 2021, arXiv 2107.06925",
       .constraints = "p even, pairs divides p/2, m >= 1",
       .needs = "several copies of the weights",
@@ -214,13 +214,15 @@ const ScheduleEntry& chimera_entry() {
       .certainty_note =
           "the paper's figures, bubbles and activations; how doubling ends is inferred, with the bubble that "
           "the paper gives",
-      .makespan = {"direct: m(f + b) + (p/pairs - 2)(b + (m/p - 1)(b - f)) where p divides m and b >= f; doubling at "
-                   "b = 2 f: (3 m + 1.5(p - 2)) f, fused (3 m + 2(p - 2)) f; halving at b = 2 f: (3 m + p - 2) f",
-                   chimera_makespan},
-      .peak =
-          {"p - p / (2 x pairs) + 1 + min(j, p/pairs - 1 - j), j = d mod (p/pairs); doubling: p more; halving: half of "
-           "doubling's",
-           chimera_peak},
+      .makespan =
+          {"direct: m(f + b) + (p/pairs - 2)(b + (m/p - 1)(b - f)) where p divides m and b >= f, and p f + (p + m - 2) "
+           "b "
+           "for an even m < p with pairs=1; doubling at b = 2 f where 2p divides m: (3 m + 1.5(p - 2)) f, fused "
+           "(3 m + 2(p - 2)) f; halving at b = 2 f where p divides m: (3 m + p - 2) f",
+           chimera_makespan},
+      .peak = {"where p divides m: p - p / (2 x pairs) + 1 + min(j, p/pairs - 1 - j), j = d mod (p/pairs); doubling, "
+               "where 2p divides m: p more; halving: half of doubling's",
+               chimera_peak},
       .frameworks = "the authors' research code",
       .advice =
           "For few microbatches (m = p) where the model fits 2 x pairs times. Beyond m = p use doubling or "

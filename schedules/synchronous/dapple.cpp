@@ -97,7 +97,7 @@ std::optional<double> dapple_peak(const FormCase& form) {
 const ScheduleEntry& dapple_entry() {
   static const ScheduleEntry entry{
       .name = "dapple",
-      .summary = "1f1b with a chosen depth in flight: policy b hides latency for twice the activations",
+      .summary = "1f1b with a chosen depth of warm-up; policy b hides latency for twice the activations",
       .citation = "Fan et al., DAPPLE, PPoPP 2021, arXiv 2007.01045",
       .constraints = "p >= 1, m >= 1, memory_limit of one activation or more",
       .needs = "",

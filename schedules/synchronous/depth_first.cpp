@@ -29,7 +29,7 @@ std::optional<double> depth_first_peak(const FormCase& form) { return interleave
 const ScheduleEntry& depth_first_entry() {
   static const ScheduleEntry entry{
       .name = "depth-first",
-      .summary = "p microbatches through all chunks before the next p: interleaved by its other name",
+      .summary = "p microbatches through all chunks before the next p; interleaved by its other name",
       .citation = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023, arXiv 2211.05953",
       .constraints = "p >= 2, v >= 2; m mod p > 0, which Megatron refuses, runs here unless it deadlocks (S016)",
       .needs = "more messages and activations",

@@ -53,7 +53,7 @@ std::optional<double> gems_makespan(const FormCase& form) {
 const ScheduleEntry& gems_entry() {
   static const ScheduleEntry entry{
       .name = "gems",
-      .summary = "two replicas in opposite directions, one microbatch at a time; least activations, large bubble",
+      .summary = "two opposite replicas, one microbatch at a time; least activations, large bubble",
       .citation = "Jain et al., GEMS, SC 2020; as described by Li & Hoefler, Chimera, SC 2021, arXiv 2107.06925",
       .constraints = "p >= 2, m >= 1",
       .needs = "two copies of the weights",

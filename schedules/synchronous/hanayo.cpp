@@ -75,7 +75,7 @@ const ScheduleEntry& hanayo_entry() {
   static const ScheduleEntry entry{
       .name = "hanayo",
       .summary =
-          "the model zig-zags over the devices in waves: near chimera's bubble at m = p with one copy of the weights",
+          "the model zig-zags over the devices in waves; near chimera's bubble at m = p with one copy of the weights",
       .citation = "Liu et al., Hanayo, SC 2023, arXiv 2308.15762",
       .constraints = "p >= 2, v = 2 waves, m >= 1",
       .needs = "more messages",

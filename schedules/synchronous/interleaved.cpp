@@ -184,7 +184,7 @@ std::optional<double> interleaved_peak(const FormCase& form) {
 const ScheduleEntry& interleaved_entry() {
   static const ScheduleEntry entry{
       .name = "interleaved",
-      .summary = "1f1b over v stages per device: bubble / v for more messages and activations",
+      .summary = "1f1b over v chunks per device: a v-th of the bubble; more messages and activations",
       .citation = "Narayanan et al., Megatron-LM, SC 2021, arXiv 2104.04473",
       .constraints =
           "p >= 2, v >= 2, group >= p (or one group of all m); a last group below p, which Megatron refuses, runs here "

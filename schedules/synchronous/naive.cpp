@@ -31,7 +31,7 @@ std::optional<double> naive_makespan(const FormCase& form) {
 const ScheduleEntry& naive_entry() {
   static const ScheduleEntry entry{
       .name = "naive",
-      .summary = "one microbatch through all stages and back at a time; all devices but one wait",
+      .summary = "one microbatch at a time through all stages and back; all devices but one wait",
       .citation = "model parallelism without a pipeline, as in Huang et al., GPipe, NeurIPS 2019, arXiv 1811.06965",
       .constraints = "p >= 1, m >= 1",
       .needs = "",

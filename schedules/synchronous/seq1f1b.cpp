@@ -186,7 +186,7 @@ std::optional<double> seq1f1b_peak(const FormCase& form) {
 const ScheduleEntry& seq1f1b_entry() {
   static const ScheduleEntry entry{
       .name = "seq1f1b",
-      .summary = "1f1b over slices of the sequence: bubble / k at (p - 1 + k) / k activations instead of p, k slices",
+      .summary = "1f1b over slices of the sequence; bubble / k at (p - 1 + k) / k activations instead of p, k slices",
       .citation = "Sun et al., Seq1F1B, 2024, arXiv 2406.03488",
       .constraints = "p >= 1, m >= 1, causal attention; with v > 1 also m a multiple of p and k a divisor of p",
       .needs = "causal attention, keys and values of earlier slices, k times the messages",

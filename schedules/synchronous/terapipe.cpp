@@ -137,7 +137,7 @@ std::optional<double> terapipe_makespan(const FormCase& form) {
 const ScheduleEntry& terapipe_entry() {
   static const ScheduleEntry entry{
       .name = "terapipe",
-      .summary = "gpipe over slices of the sequence: one microbatch fills the pipeline by itself",
+      .summary = "gpipe over slices of the sequence; one microbatch fills the pipeline by itself",
       .citation = "Li et al., TeraPipe, ICML 2021, arXiv 2102.07988",
       .constraints = "p >= 1, m >= 1, causal attention",
       .needs = "causal attention, keys and values of earlier slices",

@@ -73,7 +73,9 @@ Schedule build_wavelet(const ScheduleRequest& request) {
 const ScheduleEntry& wavelet_entry() {
   static const ScheduleEntry entry{
       .name = "wavelet",
-      .summary = "tick-tock: a second wave's forwards in the memory that the first's backwards free",
+      .summary =
+          "tick-tock: two waves take turns in the same memory; a second wave's forwards where the first's backwards "
+          "free it",
       .citation = "after the idea of Wang et al., Wavelet, MLSys 2021",
       .constraints = "p >= 1, m even, wave a divisor of m / 2",
       .needs = "two copies of the weights",

@@ -75,7 +75,7 @@ std::optional<double> dualpipe_peak(const FormCase& form) { return form.devices 
 const ScheduleEntry& dualpipe_entry() {
   static const ScheduleEntry entry{
       .name = "dualpipe",
-      .summary = "two replicas towards each other; forward and backward overlap in one op",
+      .summary = "two opposite replicas: forward and backward overlap; both are one op",
       .citation = "DeepSeek-V3, 2024, arXiv 2412.19437; github.com/deepseek-ai/DualPipe",
       .constraints = "p even, m even, m >= 2p",
       .needs = "two copies of the weights; splits the backward; an overlapped forward and backward",

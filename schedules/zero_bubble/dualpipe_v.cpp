@@ -46,7 +46,7 @@ std::optional<double> dualpipe_v_peak(const FormCase& form) { return form.device
 const ScheduleEntry& dualpipe_v_entry() {
   static const ScheduleEntry entry{
       .name = "dualpipe-v",
-      .summary = "dualpipe folded into a V: the same overlap with one copy of the weights",
+      .summary = "dualpipe folded into a V; the same overlap with one copy of the weights",
       .citation = "Qi et al., DualPipe could be better without the Dual, 2025; order as in PyTorch",
       .constraints = "p >= 1, v = 2, m >= 2p",
       .needs = "splits the backward; an overlapped forward and backward; twice the messages",

@@ -66,7 +66,7 @@ std::optional<double> gis_peak(const FormCase& form) {
 const ScheduleEntry& gis_entry() {
   static const ScheduleEntry entry{
       .name = "gis",
-      .summary = "interleaved 1f1b, split backward, small groups: fewer activations for some more bubble",
+      .summary = "interleaved, split backward, small groups: less memory; fewer activations for some more bubble",
       .citation = "Wan et al., PipeOffload, 2025, arXiv 2503.01328",
       .constraints = "p >= 2, v >= 2, p/2 <= group <= p",
       .needs = "splits the backward; more messages",

@@ -65,7 +65,7 @@ std::optional<double> interleaved_zb_peak(const FormCase& form) {
 const ScheduleEntry& interleaved_zb_entry() {
   static const ScheduleEntry entry{
       .name = "interleaved-zb",
-      .summary = "interleaved 1f1b with a split backward: half the warm-up, a tail filled with weight gradients",
+      .summary = "interleaved with a split backward; half the warm-up, a tail filled with weight gradients",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241; order as in PyTorch",
       .constraints = "p >= 2, v >= 2, max(1, m div p) divides m",
       .needs = "splits the backward; more messages and activations",

@@ -161,7 +161,7 @@ std::optional<double> pipeoffload_peak(const FormCase& form) {
 const ScheduleEntry& pipeoffload_entry() {
   static const ScheduleEntry entry{
       .name = "pipeoffload",
-      .summary = "interleaved at an even pace, activations offloaded to the host on a copy lane",
+      .summary = "interleaved at an even pace, activations kept on the host; moved on a copy lane",
       .citation = "Wan, Qi, Huang, Li, Lin, PipeOffload, 2025, arXiv 2503.01328",
       .constraints = "p >= 1, v >= 1, 0 <= offload_chunks <= v",
       .needs = "splits the backward; a link to the host that nothing else uses",

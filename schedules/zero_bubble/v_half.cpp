@@ -32,7 +32,9 @@ std::optional<double> v_half_peak(const FormCase& form) {
 const ScheduleEntry& v_half_entry() {
   static const ScheduleEntry entry{
       .name = "v-half",
-      .summary = "V-shaped, split backward; p/2 + 1 activations, near half of 1f1b's for large p",
+      .summary =
+          "two chunks in a V, split backward: half of 1f1b's memory; p/2 + 1 activations, near half of 1f1b's for "
+          "large p",
       .citation = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
       .constraints = "p >= 2, v = 2",
       .needs = "splits the backward; twice the messages",

@@ -34,7 +34,9 @@ std::optional<double> v_min_peak(const FormCase& form) {
 const ScheduleEntry& v_min_entry() {
   static const ScheduleEntry entry{
       .name = "v-min",
-      .summary = "V-shaped, split backward; (p + 4) div 3 activations: half at p=4 and 8, near a third for large p",
+      .summary =
+          "two chunks in a V, split backward: a third of 1f1b's memory; (p + 4) div 3 activations: half at p=4 and 8, "
+          "near a third for large p",
       .citation = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
       .constraints = "p >= 2, v = 2",
       .needs = "splits the backward; twice the messages",

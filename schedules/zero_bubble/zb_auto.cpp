@@ -69,7 +69,7 @@ Schedule build_zb_auto(const ScheduleRequest& request) {
 const ScheduleEntry& zb_auto_entry() {
   static const ScheduleEntry entry{
       .name = "zb-auto",
-      .summary = "split-backward order found for the given times, hops and memory limit: ZB-1p, ZB-2p",
+      .summary = "zero-bubble order found for given times, hops and memory; ZB-1p, ZB-2p",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241, section 3",
       .constraints = "p >= 1, m >= 1; memory_limit holds one microbatch on every device",
       .needs = "splits the backward",

@@ -37,7 +37,7 @@ std::optional<double> zb_h1_peak(const FormCase& form) {
 const ScheduleEntry& zb_h1_entry() {
   static const ScheduleEntry entry{
       .name = "zb-h1",
-      .summary = "1f1b with a split backward; weight gradients fill the tail at 1f1b's peak memory",
+      .summary = "1f1b with a split backward: weight gradients fill the tail; 1f1b's peak memory",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241",
       .constraints = "p >= 1, m >= 1",
       .needs = "splits the backward",

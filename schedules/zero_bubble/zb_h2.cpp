@@ -52,7 +52,7 @@ std::optional<double> zb_h2_peak(const FormCase& form) {
 const ScheduleEntry& zb_h2_entry() {
   static const ScheduleEntry entry{
       .name = "zb-h2",
-      .summary = "zb-h1 with twice the warm-up: no bubble in a device's span for equal passes, twice the memory",
+      .summary = "zb-h1 with twice the warm-up: no bubble for equal passes; twice the memory",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv 2401.10241",
       .constraints = "p >= 1, m >= 2p - 1",
       .needs = "splits the backward; 2p - 1 activations",

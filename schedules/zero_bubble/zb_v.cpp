@@ -120,8 +120,7 @@ std::optional<double> zb_v_peak(const FormCase& form) {
 const ScheduleEntry& zb_v_entry() {
   static const ScheduleEntry entry{
       .name = "zb-v",
-      .summary =
-          "two chunks per device in a V: zero-bubble spans for equal passes at 1f1b's peak memory, on all devices",
+      .summary = "two chunks in a V: no bubble for equal passes, 1f1b's memory; the same on all devices",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241v1, section 6",
       .constraints = "p >= 1, v = 2, m >= 1; m >= 2p - 1 for the full pattern",
       .needs = "splits the backward; twice the messages of 1f1b",

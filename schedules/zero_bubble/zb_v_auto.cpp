@@ -70,7 +70,7 @@ Schedule build_zb_v_auto(const ScheduleRequest& request) {
 const ScheduleEntry& zb_v_auto_entry() {
   static const ScheduleEntry entry{
       .name = "zb-v-auto",
-      .summary = "two chunks per device in a V, the order found for the given times, hops and memory limit",
+      .summary = "two chunks in a V, order found for given times and memory; hops are minded, too",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241v1, section 6",
       .constraints = "p >= 1, v = 2, m >= 1; memory_limit holds one microbatch on every device",
       .needs = "splits the backward; twice the messages of 1f1b",

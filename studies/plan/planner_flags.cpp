@@ -18,7 +18,7 @@ FlagRows flag_rows(PlannerFlags& flags) {
        .count = FlagCount::kAll},
       {.name = "--as-published",
        .group = kGroup,
-       .help = "also with the faults of their programs",
+       .help = "also as published, with their programs' faults",
        .target = &flags.as_published},
       {.name = "--device-types",
        .group = kGroup,

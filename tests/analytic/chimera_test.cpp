@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schedules/catalog.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"
 
@@ -108,6 +109,27 @@ TEST_CASE("Chimera halving: 3N + (D-2) when half a microbatch takes half the tim
       REQUIRE(totals.makespan == units(3 * n + devices - 2));
       check_peaks(totals, devices, 2 * devices - devices / 2 + 1, kShare / 2);
     }
+  }
+}
+
+TEST_CASE("the closed forms of doubling and halving hold where the catalog says, and not elsewhere") {
+  const ScheduleEntry& entry = *find_schedule("chimera");
+  CHECK(entry.makespan.text.find("doubling at b = 2 f where 2p divides m") != std::string::npos);
+  CHECK(entry.makespan.text.find("halving at b = 2 f where p divides m") != std::string::npos);
+  for (int devices = 4; devices <= 8; devices += 2) {
+    const int odd = 3 * devices;  // p divides it, 2p does not
+    const Totals doubling = run(build("chimera", devices, odd, 0, {{"mode", "doubling"}}), 1, 2);
+    CHECK(doubling.makespan > units(3 * odd + 1.5 * (devices - 2)));
+    const int uneven = devices + 2;
+    const Totals halving = run(build("chimera", devices, uneven, 0, {{"mode", "halving"}}), 1, 2);
+    CHECK(halving.makespan > units(3 * uneven + devices - 2));
+    FormCase form{.devices = devices, .microbatches = odd};
+    form.params = {{"mode", "doubling"}, {"pairs", "1"}, {"fused", "false"}};
+    CHECK_FALSE(entry.makespan.value(form));
+    form.params["mode"] = "halving";
+    CHECK(entry.makespan.value(form));
+    form.microbatches = uneven;
+    CHECK_FALSE(entry.makespan.value(form));
   }
 }
 

@@ -15,6 +15,7 @@ namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
+using Words = std::vector<std::string>;
 
 json runs_of(const std::vector<std::string>& arguments) {
   Folder folder;
@@ -32,6 +33,11 @@ std::map<std::string, json> by_name(const json& runs) {
 bool over_limit(const json& run) {
   return std::any_of(run["findings"].begin(), run["findings"].end(),
                      [](const json& finding) { return finding["code"] == "X020"; });
+}
+
+Words joined_words(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 std::int64_t peak(const json& run) {
@@ -104,23 +110,19 @@ TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches unt
 TEST_CASE("equal memory: smaller microbatches of a model, or of profiles of several sizes, take what they take") {
   const Folder folder;
   const std::string v100 = debubble::testing::source_directory() + "/traces/published/gpt-1.3b-v100";
-  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
   for (const auto& job : {std::vector<std::string>{"--model", "gpt-1.3b", "--memory", "off"},
                           std::vector<std::string>{"--profile", v100, "--memory", "off"}}) {
     CAPTURE(job);
-    auto runs = by_name(runs_of(
-        with({"--equal", "memory", "--schedules", "1f1b,zb-h2", "-p", "4", "-m", "8", "--microbatch-size", "4"}, job)));
+    auto runs = by_name(runs_of(joined_words(
+        {"--equal", "memory", "--schedules", "1f1b,zb-h2", "-p", "4", "-m", "8", "--microbatch-size", "4"}, job)));
     const nlohmann::json& run = runs["zb-h2"];
     const auto microbatches = run["schedule"]["microbatches"].get<int>();
     REQUIRE(microbatches > 8);
     CHECK(peak(run) <= peak(runs["1f1b"]));
     const auto asked = nlohmann::json::parse(
-        folder.data(with({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
-                          "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
-                         job)));
+        folder.data(joined_words({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
+                                  "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
+                                 job)));
     CHECK(run["makespan_ns"] == asked["makespan_ns"]);
     CHECK(peak(run) == peak(asked));
     CHECK(run["assumptions"].dump().find(std::to_string(4 * 8 / microbatches) + " sample") != std::string::npos);
@@ -141,29 +143,80 @@ TEST_CASE("equal stages: several stages per device take fewer devices") {
   CHECK(folder.run({"compare", "--equal", "stages", "--schedules", "interleaved", "-p", "5"}).status == 2);
 }
 
-TEST_CASE("the heading has what all schedules assume, and whose the rest is") {
+TEST_CASE("the end has what all schedules assume, and with --assumptions whose the rest is") {
   const Folder folder;
-  const auto heading = [&](const std::string& schedules) {
-    const std::string text = folder.data({"compare", "--schedules", schedules, "--times", "f=1,i=1.1,w=0.9"});
-    return text.substr(0, text.find("\n\n") + 1);
+  const auto assumed = [&](const std::string& schedules, bool all) {
+    Words words{"compare", "--schedules", schedules, "--times", "f=1,i=1.1,w=0.9"};
+    if (all) words.emplace_back("--assumptions");
+    const std::string text = folder.data(words);
+    return text.substr(text.find("\nassumed") + 1);
   };
-  CHECK(heading("1f1b,gpipe,zb-h1") ==
-        "compare on 4 devices: 8 microbatches\n"
-        "  given    forward 1 ms per device share\n"
+  CHECK(assumed("1f1b,gpipe,zb-h1", false) ==
+        "assumed (--assumptions shows all 7)\n"
         "  default  devices 4; microbatches 8; activation 1 MiB per device share and\n"
         "           microbatch; hop latency 0 ns; link bandwidth unlimited; transfers\n"
-        "           overlapped with compute\n"
-        "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
-        "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
-        "    (default)\n"
-        "  the others: backward 2 ms per device share (given)\n");
-  const std::string three = heading("1f1b,gpipe,dapple,bpipe,zb-h1");
+        "           overlapped with compute\n");
+  const std::string whose = assumed("1f1b,gpipe,zb-h1", true);
+  CHECK(whose.find("  given    forward: 1 ms per device share\n"
+                   "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
+                   "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
+                   "    (default)\n"
+                   "  the others: backward 2 ms per device share (given)\n") != std::string::npos);
+  const std::string three = assumed("1f1b,gpipe,dapple,bpipe,zb-h1", true);
   CHECK(three.find("  only bpipe: copy of an activation") != std::string::npos);
   CHECK(three.find("  the others: backward 2 ms") != std::string::npos);
-  const std::string same = heading("1f1b,gpipe");
-  CHECK(same.find("backward 2 ms per device share\n") != std::string::npos);
+  const std::string same = assumed("1f1b,gpipe", true);
+  CHECK(same.find("backward: 2 ms per device share\n") != std::string::npos);
   CHECK(same.find("only") == std::string::npos);
   CHECK(same.find("the others") == std::string::npos);
+}
+
+TEST_CASE("all schedules take at most 40 lines, and --details shows the rest") {
+  const Folder folder;
+  const std::vector<Words> jobs{
+      {"-p", "4", "-m", "8"},
+      {"-p", "8", "-m", "24", "--profile", source_directory() + "/traces/published/zb-a100-1.5b-m24.json"},
+      {"--model", "gpt-1.3b", "--hardware", "a100-80", "-p", "8", "-m", "8", "--topology", "dgx-a100:8"},
+      {"--model", "llama3-70b", "--hardware", "h100", "-p", "8", "-m", "8", "--topology", "dgx-h100:8"},
+      {"-p", "8", "-m", "16", "--memory-limit", "4"},
+      {"-p", "3", "-m", "10", "--p2p", "coupled"}};
+  for (const Words& job : jobs) {
+    std::string said;
+    for (const std::string& word : job) said += word + " ";
+    CAPTURE(said);
+    Words words{"compare", "--schedules", "all", "--width", "80"};
+    words.insert(words.end(), job.begin(), job.end());
+    const std::string text = folder.run(words).out;
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
+    CHECK(text.find("more   --details shows ") != std::string::npos);
+    CHECK(text.find("\nbest ") < text.find("bubble/"));
+    words.emplace_back("--details");
+    const std::string whole = folder.run(words).out;
+    CHECK(std::count(whole.begin(), whole.end(), '\n') > 40);
+    for (const ScheduleEntry& entry : schedule_catalog()) {
+      CAPTURE(entry.name);
+      CHECK(whole.find(entry.name.substr(0, 13)) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("where nothing fits, one summary has the nearest remedies, and the status is 1") {
+  const Folder folder;
+  const Words job{"compare", "--schedules", "all", "--model", "llama3-70b", "--hardware", "h100", "-p", "8", "-m", "8"};
+  const auto none = folder.run(joined_words(job, {"--topology", "dgx-h100:8"}));
+  CHECK(none.status == 1);
+  CHECK(none.out.find("best   none fits; nearest: ") != std::string::npos);
+  CHECK(none.out.find("\nfits   with --") != std::string::npos);
+  CHECK(none.out.find("out of memory") == std::string::npos);
+  const auto runs =
+      nlohmann::json::parse(folder.run(joined_words(job, {"--topology", "dgx-h100:8", "--format", "json"})).out);
+  const auto told = [](const nlohmann::json& run) {
+    return run.contains("memory_fit") && !run["memory_fit"]["remedies"].empty();
+  };
+  CHECK(std::count_if(runs["runs"].begin(), runs["runs"].end(), told) == 1);
+  CHECK(folder.run(joined_words(job, {"--topology", "dgx-h100:8", "--tp", "8"})).status == 0);  // some fit
+  CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "0.1"}).status == 1);
+  CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "3"}).status == 0);
 }
 
 TEST_CASE("terms of comparison that make no sense are refused") {

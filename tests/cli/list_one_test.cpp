@@ -16,7 +16,8 @@ TEST_CASE("a name shows its own part of the list, in text and as JSON") {
   for (const auto& [family, name] :
        {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"planners", "dapple"},
         std::pair{"topologies", "dgx-h100"}, std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"},
-        std::pair{"models", "llama3-70b"}, std::pair{"hardware", "h100"}, std::pair{"error-codes", "X010"}}) {
+        std::pair{"models", "llama3-70b"}, std::pair{"hardware", "h100"}, std::pair{"error-codes", "X010"},
+        std::pair{"words", "bubble"}}) {
     const char* const listed = name;
     CAPTURE(listed);
     const std::string all = folder.data({"list", family});

@@ -54,6 +54,8 @@ void check_regrets(const Json& answers) {
   for (const Json& row : answers["planners"]) {
     CAPTURE(row["planner"].get<std::string>());
     CHECK((row["refusal"].is_null() != row["step_ns"].is_null()));
+    CHECK(row["makespan_ns"] == row["step_ns"]);  // its former name
+    CHECK(row["predicted_makespan_ns"] == row["predicted_step_ns"]);
     CHECK(row["regret_ppm"].is_null() == (row["fits"] != true));
     if (row["fits"] != true) continue;
     const double regret = row["step_ns"].get<double>() / static_cast<double>(best) - 1;

@@ -119,7 +119,7 @@ TEST_CASE("step: the summary says it in lines of 80 columns") {
   const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
   text.erase(std::unique(text.begin(), text.end(), both_blank), text.end());
   CHECK(text.find("gradient reduce 4.000 ms (3.000 ms of it exposed, 1.000 ms contention)") != std::string::npos);
-  CHECK(text.find("dgx-h100:2 (fluid), 16 of 16 devices: tp 4, dp 2, pp 2") != std::string::npos);
+  CHECK(text.find("dgx-h100:2 (fluid), 16 of 16 GPUs: tp 4, dp 2, pp 2") != std::string::npos);
   CHECK(text.find("43.0 %") != std::string::npos);
 }
 

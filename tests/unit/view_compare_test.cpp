@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/unit/tools_support.hpp"
@@ -29,10 +30,17 @@ std::vector<ComparedRun> three_runs() {
           run("zb-h1", 7'000'000, 1.0 / 7, 2 * kMebibyte, "splits the backward")};
 }
 
+std::string compared(const std::vector<ComparedRun>& runs, const ViewStyle& style) {
+  ComparedSchedules schedules;
+  schedules.title = "compare";
+  schedules.runs = runs;
+  return compare_table(schedules, style);
+}
+
 std::string best_line(const std::vector<ComparedRun>& runs) {
   ViewStyle style;
   style.width = 200;
-  const std::string text = compare_table(runs, "", style);
+  const std::string text = compared(runs, style);
   const std::size_t begin = text.find("best");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
@@ -40,18 +48,16 @@ std::string best_line(const std::vector<ComparedRun>& runs) {
 }  // namespace
 
 TEST_CASE("runs side by side, with the reason for the best") {
-  CHECK(compare_table(three_runs(), "", ViewStyle{}) ==
+  CHECK(compared(three_runs(), ViewStyle{}) ==
+        "compare\n"
+        "best   zb-h1 takes 22.2 % less time than 1f1b (bubble 14.3 % of the step against\n"
+        "       33.3 %) at the same peak memory; splits the backward\n"
+        "\n"
         "             step           bubble/  bubble/  peak      weight   p2p\n"
         "  schedule     ms    speed     step    ideal   MiB  on  copies  msgs\n"
         "  gpipe     9.000   77.8 %   33.3 %   50.0 %  4.00  d0       1     4\n"
         "  1f1b      9.000   77.8 %   33.3 %   50.0 %  2.00  d0       1     4\n"
-        "* zb-h1     7.000  100.0 %   14.3 %   16.7 %  2.00  d0       1     4\n"
-        "\n"
-        "best   zb-h1 takes 22.2 % less time than 1f1b (bubble 14.3 % of the step against\n"
-        "       33.3 %) at the same peak memory; splits the backward\n"
-        "\n"
-        "notes\n"
-        "  zb-h1  splits the backward\n");
+        "* zb-h1     7.000  100.0 %   14.3 %   16.7 %  2.00  d0       1     4\n");
 }
 
 TEST_CASE("runs without result are listed with the reason") {
@@ -61,7 +67,9 @@ TEST_CASE("runs without result are listed with the reason") {
   runs[1].report.deadlock = Deadlock{};
   runs[2].note = "";
   runs[2].report.p2p_bytes = 3 * kMebibyte / 2;
-  CHECK(compare_table(runs, "", ViewStyle{}) ==
+  CHECK(compared(runs, ViewStyle{}) ==
+        "compare\n"
+        "\n"
         "             step           bubble/  bubble/  peak      weight   p2p\n"
         "  schedule     ms    speed     step    ideal   MiB  on  copies   MiB\n"
         "* zb-h1     7.000  100.0 %   14.3 %   16.7 %  2.00  d0       1  1.50\n"
@@ -103,12 +111,12 @@ TEST_CASE("a run with an error is never the best") {
 
 TEST_CASE("MFU and spare memory stand in the table where they are known") {
   std::vector<ComparedRun> runs = three_runs();
-  CHECK(compare_table(runs, "", {}).find("MFU") == std::string::npos);
-  CHECK(compare_table(runs, "", {}).find("spare") == std::string::npos);
+  CHECK(compared(runs, {}).find("MFU") == std::string::npos);
+  CHECK(compared(runs, {}).find("spare") == std::string::npos);
   runs[0].report.mfu = 0.413;
   runs[1].report.memory_fit = MemoryFit{};
   runs[1].report.memory_fit->spare = -3 * kMebibyte;
-  const std::string table = compare_table(runs, "", {});
+  const std::string table = compared(runs, {});
   CHECK(table.find("MFU") != std::string::npos);
   CHECK(table.find("41.3 %") != std::string::npos);
   CHECK(table.find("spare") != std::string::npos);
@@ -128,12 +136,67 @@ TEST_CASE("the tables of many names and numbers fit 80 columns") {
   for (int width = 80; width < 140; ++width) {
     ViewStyle style;
     style.width = width;
-    CHECK(widest_line(compare_table(runs, "", style)) <= width);
+    CHECK(widest_line(compared(runs, style)) <= width);
   }
 }
 
 TEST_CASE("the best row is green when colours are on") {
   ViewStyle style;
   style.color = true;
-  CHECK(compare_table(three_runs(), "", style).find("\033[1;32m* zb-h1     7.000") != std::string::npos);
+  CHECK(compared(three_runs(), style).find("\033[1;32m* zb-h1     7.000") != std::string::npos);
+}
+
+TEST_CASE("a note of several rows is one footnote, in brief its first clause") {
+  std::vector<ComparedRun> runs = three_runs();
+  runs[0].remarks = {"slicing is not charged; slices of equal cost"};
+  runs[2].remarks = {"slicing is not charged; slices of equal cost", "another"};
+  const std::string brief = compared(runs, {});
+  CHECK(brief.find("notes\n") != std::string::npos);
+  CHECK(brief.find("     4  a\n") != std::string::npos);
+  CHECK(brief.find("     4  a,b\n") != std::string::npos);
+  CHECK(brief.find("a      slicing is not charged\nb      another\n") != std::string::npos);
+  ViewStyle details;
+  details.details = true;
+  CHECK(compared(runs, details).find("slicing is not charged; slices of equal cost\n") != std::string::npos);
+}
+
+TEST_CASE("many schedules take 40 lines: the fastest, those that are pinned, and what is left out is named") {
+  std::vector<ComparedRun> runs;
+  for (int k = 0; k < 60; ++k) {
+    const std::string name = "schedule-" + std::to_string(k);
+    runs.push_back(run(name.c_str(), 7'000'000 + 1000 * k, 1.0 / 3, 2 * kMebibyte));
+    runs.back().needs.frameworks = "a framework";
+    runs.back().remarks = {"its own remark " + std::to_string(k)};
+  }
+  runs[50].pinned = true;
+  const std::string text = compared(runs, {});
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
+  CHECK(text.find("* schedule-0 ") != std::string::npos);
+  CHECK(text.find("  schedule-50 ") != std::string::npos);
+  CHECK(text.find("  schedule-49 ") == std::string::npos);
+  CHECK(text.find("more rows\n") != std::string::npos);
+  CHECK(text.find("more   --details shows all rows, who runs which and all notes\n") != std::string::npos);
+  ViewStyle details;
+  details.details = true;
+  const std::string whole = compared(runs, details);
+  for (const char* part : {"  schedule-49 ", "its own remark 49", "runs today in"}) {
+    CHECK(whole.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("where none fits, the nearest run and what would make it fit are told once") {
+  ComparedSchedules schedules;
+  schedules.title = "compare";
+  schedules.runs = three_runs();
+  for (ComparedRun& one : schedules.runs) one.report.findings = {OverMemoryLimit{0, 2 * kMebibyte, kMebibyte}};
+  schedules.within = "within 1.00 MiB";
+  schedules.nearest = "1f1b, which needs more";
+  schedules.answers = {{"fits", "with --recompute full: 1 GiB to spare"}};
+  const std::string text = compare_table(schedules, {});
+  CHECK(
+      text.starts_with("compare\n"
+                       "best   none fits within 1.00 MiB; nearest: 1f1b, which needs more\n"
+                       "fits   with --recompute full: 1 GiB to spare\n"));
+  CHECK(text.find("!      does not fit, or has an error\n") != std::string::npos);
+  CHECK(text.find("beyond the limit") == std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include "tests/unit/tools_support.hpp"
 #include "tools/views/advice.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/device_table.hpp"
 
 using namespace debubble;
@@ -42,19 +43,64 @@ TEST_CASE("a run that does not show its steady period has no line for it") {
   CHECK(summary(report, {}, {}).find("steady period") == std::string::npos);
 }
 
-TEST_CASE("the heading names every assumption under its source") {
-  CHECK(heading(small_report(), ViewStyle{}) ==
+TEST_CASE("the headline says what was run and gives the answer") {
+  CHECK(headline(small_report(), ViewStyle{}) ==
         "1f1b on 2 devices: 2 stages, 2 microbatches\n"
-        "  given    devices 2\n"
-        "  default  forward 1 ms per device share\n");
+        "9.000 ms per step, 33.3 % bubble\n");
   Report report = small_report();
   report.schedule = {"interleaved", 1, 2, 1, 2, 2, {{"group", "4"}}};
-  report.assumptions = {{"a", "1", Source::kMeasured}, {"b", "2", Source::kMeasured}, {"c", "3", Source::kPublished}};
-  CHECK(heading(report, ViewStyle{}) ==
+  report.mfu = 0.413;
+  report.memory_fit = MemoryFit{};
+  report.memory_fit->spare = 3 * kMebibyte;
+  CHECK(headline(report, ViewStyle{}) ==
         "interleaved on 1 device: 2 stages (2 per device), 2 replicas, 1 microbatch,\n"
         "group=4\n"
-        "  measured   a 1; b 2\n"
-        "  published  c 3\n");
+        "9.000 ms per step, 33.3 % bubble, 41.3 % MFU, fits with 3.00 MiB to spare\n");
+  report.memory_fit->spare = -3 * kMebibyte;
+  CHECK(headline(report, ViewStyle{}).find("does not fit: d0 lacks 3.00 MiB (9.000 ms per step") != std::string::npos);
+  report.deadlock = Deadlock{};
+  CHECK(headline(report, ViewStyle{}).find("per step") == std::string::npos);
+}
+
+TEST_CASE("assumptions are those that a user might change, or all with where they come from") {
+  const std::vector<Assumption> all{
+      {.key = "devices", .amount = "2", .source = Source::kGiven},
+      {.key = "forward", .amount = "1 ms", .source = Source::kDefault},
+      {.key = "latency", .amount = "0 ns", .source = Source::kDefault, .changes_result = false},
+      {.key = "layer times", .amount = "gpt-x", .source = Source::kModelled},
+      {.key = "model", .amount = "gpt-x", .source = Source::kPublished, .citation = "someone, 2024"}};
+  CHECK(assumption_lines(all, ViewStyle{}) ==
+        "assumed (--assumptions shows all 5)\n"
+        "  default   forward 1 ms\n"
+        "  modelled  layer times gpt-x\n");
+  CHECK(assumption_lines(all, 2, ViewStyle{}) ==
+        "assumed (--assumptions shows all 5)\n"
+        "  ...\n");
+  CHECK(assumption_lines({all[0]}, ViewStyle{}) == "assumed nothing (--assumptions shows all 1)\n");
+  ViewStyle style;
+  style.all_assumptions = true;
+  CHECK(assumption_lines(all, style) ==
+        "assumed\n"
+        "  default    forward: 1 ms\n"
+        "  default    latency: 0 ns\n"
+        "  modelled   layer times: gpt-x\n"
+        "  published  model: gpt-x (someone, 2024)\n"
+        "  given      devices: 2\n");
+}
+
+TEST_CASE("out of memory: the error, and what would make it fit, before anything else to try") {
+  Report report = small_report();
+  report.memory_fit = MemoryFit{};
+  report.memory_fit->spare = -3 * kMebibyte;
+  report.findings = {OutOfMemory{true}};
+  CHECK(summary(report, ViewStyle{.width = 300}).find("nothing that was tried makes it fit") != std::string::npos);
+  report.memory_fit->remedies = {"--recompute full: 1.00 GiB to spare", "--zero 1: 2.00 GiB to spare"};
+  const std::string text = summary(report, ViewStyle{});
+  CHECK(text.find("fits   with --recompute full: 1.00 GiB to spare\n"
+                  "       with --zero 1: 2.00 GiB to spare\n") != std::string::npos);
+  CHECK(text.find("try ") == std::string::npos);
+  CHECK(text.find("error[F040]") < text.find("fits   with"));
+  CHECK(text.find("what would make it fit") == std::string::npos);
 }
 
 TEST_CASE("the summary of a small run") {
@@ -62,9 +108,13 @@ TEST_CASE("the summary of a small run") {
         "step time      9.000 ms; 6.000 ms would be ideal\n"
         "bubble         33.3 % of the step (bubble_ratio: idle / (devices x step))\n"
         "               50.0 % of the ideal (bubble_over_ideal: idle / ideal compute)\n"
-        "steady period  6.000 ms per step when steps are chained without a barrier\n"
         "peak memory    2.00 MiB on d0, reached by 0F1 at 1.000 ms: activations 2.00 MiB\n"
         "critical path  9.000 ms compute, 2 hops between devices\n"
+        "\n"
+        "limit  pipeline fill and drain: 100.0 % of the idle time\n"
+        "try    debubble compare -p 2 -m 2\n"
+        "\n"
+        "steady period  6.000 ms per step when steps are chained without a barrier\n"
         "p2p            4 messages\n"
         "\n"
         "                                          peak  activ-\n"
@@ -72,10 +122,7 @@ TEST_CASE("the summary of a small run") {
         "d0       6.000   3.000   2.000   1.000    2.00    2.00\n"
         "d1       6.000   3.000   1.000   2.000    1.00    1.00\n"
         "share   66.7 %  33.3 %  16.7 %  16.7 %\n"
-        "times in ms, memory in MiB, activations in device shares\n"
-        "\n"
-        "limit  pipeline fill and drain: 100.0 % of the idle time\n"
-        "try    debubble compare -p 2 -m 2\n");
+        "times in ms, memory in MiB, activations in device shares\n");
 }
 
 TEST_CASE("what is known beyond the small run is shown too") {
@@ -111,14 +158,14 @@ TEST_CASE("a deadlock shows its cycle instead of numbers") {
         "  d1 cannot start 1F0 (position 0 of its row): it waits for 0F0\n");
 }
 
-TEST_CASE("findings follow, but not what the deadlock already said") {
+TEST_CASE("findings come before the advice, but not what the deadlock already said") {
   Report report = small_report();
   report.findings = {ScheduleNote{"Megatron Core refuses this: m=8 leaves 2 microbatches in the last group of 3"}};
   CHECK(summary(report, ViewStyle{})
-            .find("try    debubble compare -p 2 -m 2\n"
+            .find("note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
+                  "  group of 3\n"
                   "\n"
-                  "note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
-                  "  group of 3\n") != std::string::npos);
+                  "limit  pipeline fill and drain: 100.0 % of the idle time\n") != std::string::npos);
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}}}};
   report.findings = {DeadlockFound{}};
   const std::string cycle =
@@ -166,7 +213,7 @@ TEST_CASE("no line of a summary is wider than asked for") {
     style.width = width;
     CAPTURE(width);
     CHECK(widest_line(summary(report, style, repeating("--times f=1,b=2"))) <= width);
-    CHECK(widest_line(heading(report, style)) <= width);
+    CHECK(widest_line(headline(report, style)) <= width);
   }
 }
 
@@ -217,7 +264,7 @@ TEST_CASE("more microbatches that do not help are not suggested") {
 TEST_CASE("compute limits from 95 % busy on") {
   Report report = small_report();
   report.bubble_ratio = 0.0499;
-  CHECK(advise(report, {}).limit.find("compute: devices work 95.0 % of the step") == 0);
+  CHECK(advise(report, {}).limit.find("compute: devices are busy 95.0 % of the step") == 0);
   report.bubble_ratio = 0.05;
   CHECK(advise(report, {}).limit.find("pipeline fill and drain") == 0);
 }
@@ -225,7 +272,7 @@ TEST_CASE("compute limits from 95 % busy on") {
 TEST_CASE("a device that works most of the step limits it when another does not") {
   Report report = small_report();
   report.devices[1].busy = 8'100'000;
-  CHECK(advise(report, {}).limit == "device d1: it works 90.0 % of the step, d0 only 66.7 %");
+  CHECK(advise(report, {}).limit == "device d1: it is busy 90.0 % of the step, d0 only 66.7 %");
   AdviceContext context;
   context.own_partition = true;
   CHECK(advise(report, context).next == "the same command with --partition auto");

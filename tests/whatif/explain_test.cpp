@@ -47,7 +47,7 @@ TEST_CASE("explain step says once that the work is uneven") {
     return count;
   };
   const Words limits{"-m", "32", "--slow", "device=0:3"};
-  CHECK(lines_with(limits, "device d0: it works 100.0 % of the step, d1 only 33.3 %") == 1);
+  CHECK(lines_with(limits, "device d0: it is busy 100.0 % of the step, d1 only 33.3 %") == 1);
   CHECK(lines_with(limits, "uneven work") == 0);
   CHECK(lines_with({"--slow", "device=2:1.5"}, "uneven work: device 2") == 1);  // where something else limits more
 }

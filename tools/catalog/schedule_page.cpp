@@ -17,7 +17,7 @@ constexpr std::string_view kHeader = R"(# Schedules
 
 <!-- Made by `debubble list schedules --format markdown`; a test fails where it differs from the catalog. -->
 
-Every schedule that debubble knows, family by family. `debubble explain schedule NAME` tells the same about one of them,
+Every schedule that debubble knows, family by family. `debubble explain schedule NAME` says the same about one of them,
 for your own numbers of devices and microbatches; `debubble compare --schedules all` ranks them.
 
 )";

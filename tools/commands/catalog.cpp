@@ -23,17 +23,17 @@ std::span<const CommandEntry> command_catalog() {
   static const std::array entries{
       CommandEntry{"simulate", "one schedule: step time, bubbles with their causes, memory, a chart",
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
-      CommandEntry{"compare", "several schedules on equal devices, and which is best",
+      CommandEntry{"compare", "several schedules for one job, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
-      CommandEntry{"plan", "the best way to run a model on so many GPUs, and how sure it is",
+      CommandEntry{"plan", "the best way to train a model on a number of GPUs, and how sure it is",
                    "debubble plan --model llama3-70b --gpus 64\n"
                    "  debubble plan --model gpt-13b --gpus 32 --fix tp=8 --runs-in megatron",
                    make_plan_command},
-      CommandEntry{"sweep", "every combination of the flags' values, as rows",
+      CommandEntry{"sweep", "every combination of several values per flag, one row each",
                    "debubble sweep --schedule 1f1b,zb-h1 -p 4,8 -m 8:64:*2\n"
                    "  debubble sweep --model llama3-8b --tp 1,2,4 --format csv -o rows.csv --resume",
                    make_sweep},
-      CommandEntry{"whatif", "one schedule with something changed, compared with itself as it is",
+      CommandEntry{"whatif", "one run with something changed, against the run without it",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
                    "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",
                    make_whatif},
@@ -44,25 +44,25 @@ std::span<const CommandEntry> command_catalog() {
                    "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp\n"
                    "  debubble diff --log train.log --hardware a100",
                    make_diff_command},
-      CommandEntry{"check", "the gate: predictions against their baseline and measured runs",
+      CommandEntry{"check", "a gate for CI: predictions against a baseline and measured runs",
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
-      CommandEntry{"accuracy", "predictions of published results against what was measured",
+      CommandEntry{"accuracy", "how far predictions are from published measurements",
                    "debubble accuracy --source korthikanti", make_accuracy},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU or CPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py\n"
                    "  debubble profile --device cpu -o gpt.json -- python -m debubble_hooks train.py",
                    make_profile},
-      CommandEntry{"import", "layer times of another tool, as a debubble profile",
+      CommandEntry{"import", "profiles, traces and scripts of other tools",
                    "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json\n"
                    "  debubble import --from megatron train.sh -o job.toml",
                    make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
-      CommandEntry{"explain", "why a step or an op takes its time; costs, schedules, error codes",
+      CommandEntry{"explain", "what limits a step, why an op waits; schedules, words, error codes",
                    "debubble explain step --schedule 1f1b -p 4 -m 8", make_explain},
-      CommandEntry{"list", "schedules, topologies, cost models and models that exist", "debubble list schedules",
-                   make_list},
+      CommandEntry{"list", "schedules, topologies, models, hardware, words, error codes, ...",
+                   "debubble list schedules", make_list},
       CommandEntry{"doctor", "what works on this machine, and what is missing", "debubble doctor", make_doctor},
   };
   return entries;

@@ -1,11 +1,15 @@
 #include "tools/commands/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "formats/exporters/finding_text.hpp"
+#include "formats/exporters/memory_fit_text.hpp"
 #include "formats/exporters/report_csv.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
@@ -16,14 +20,15 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
+#include "studies/compare/nearest.hpp"
 #include "studies/compare/told_apart.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/compare_assumptions.hpp"
+#include "tools/views/compare_rows.hpp"
 #include "tools/views/compare_table.hpp"
-#include "tools/views/summary.hpp"
 
 namespace debubble {
 
@@ -87,6 +92,8 @@ class Compare : public Command {
                         .help = "memory per device: 76GiB; bare: device shares",
                         .target = &memory_limit_},
                    });
+    rows.push_back(assumptions_row(output_));
+    rows.push_back(details_row(output_, "every row, note and reason, and who runs which"));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));
     return rows;
   }
@@ -107,13 +114,15 @@ class Compare : public Command {
     if (terms.equal == Equal::kDevices) require_equal_work(contenders);
     if (terms.all || terms.memory_limit) rank(contenders);
     settle_size(contenders, terms);
-    int status = kExitOk;
+    const std::optional<std::size_t> nearest = nearest_to_fit(contenders);
+    if (nearest) try_remedies(scenario, terms, contenders[*nearest], progress);
+    int status = nearest ? kExitFinding : kExitOk;
     for (const Contender& contender : contenders) {
       if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
       if (out_of_memory(contender.report) && !terms.all) status = kExitFinding;
       if (fail_if && has_result(contender.report) && judge(*fail_if, contender.report)) status = kExitFinding;
     }
-    show(contenders, terms, invocation, output);
+    show(contenders, nearest, terms, invocation, output);
     output.commit();
     return status;
   }
@@ -156,22 +165,41 @@ class Compare : public Command {
     return verdict.fired;
   }
 
-  [[nodiscard]] std::string table_of(const std::vector<Contender>& contenders, const Terms& terms,
-                                     const ViewStyle& style) const {
-    std::vector<ComparedRun> runs;
+  [[nodiscard]] ComparedSchedules comparison_of(const std::vector<Contender>& contenders,
+                                                std::optional<std::size_t> nearest, const Terms& terms) const {
+    ComparedSchedules comparison;
+    comparison.title = title_of(terms);
+    if (terms.memory_limit) comparison.within = "within " + format_size(*terms.memory_limit);
     std::vector<Report> reports;
     const std::vector<std::optional<BesideFastest>> beside = beside_fastest(contenders);
-    for (const Contender& contender : contenders) {
-      runs.push_back(compared(contender, terms));
-      runs.back().beside = beside[runs.size() - 1];
-      reports.push_back(contender.report);
+    for (std::size_t k = 0; k < contenders.size(); ++k) {
+      comparison.runs.push_back(compared(contenders[k], terms));
+      comparison.runs.back().beside = beside[k];
+      comparison.runs.back().pinned = nearest == k;
+      reports.push_back(contenders[k].report);
     }
-    const auto ran = std::any_of(reports.begin(), reports.end(), has_result);
-    const std::string title = title_of(terms);
-    const ComparedAssumptions assumptions = compared_assumptions(reports);
-    std::string text = ran ? heading(title, assumptions.shared, style) : "";
-    if (ran) text += assumptions_of_some(assumptions, reports, style) + "\n";
-    return text + compare_table(runs, terms.memory_limit ? "within " + format_size(*terms.memory_limit) : "", style);
+    comparison.assumptions = compared_assumptions(reports);
+    if (nearest) tell_nearest(reports[*nearest], comparison);
+    return comparison;
+  }
+
+  static void tell_nearest(const Report& report, ComparedSchedules& comparison) {
+    comparison.nearest = schedule_label(report.schedule);
+    if (!out_of_memory(report)) {
+      comparison.nearest += ", which " + finding_text(*first_error(report), report);
+      return;
+    }
+    const MemoryFit& fit = *report.memory_fit;
+    comparison.nearest +=
+        fmt::format(", which lacks {} of {} on d{}", format_size(-fit.spare), format_size(fit.reserved), fit.device);
+    const bool tried = std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+      const auto* found = std::get_if<OutOfMemory>(&finding);
+      return found != nullptr && found->remedies_tried;
+    });
+    for (const std::string& remedy : fit.remedies) {
+      comparison.answers.emplace_back(comparison.answers.empty() ? "fits" : "", "with " + remedy);
+    }
+    if (tried && fit.remedies.empty()) comparison.answers.emplace_back("fits", remedies_words({}));
   }
 
   [[nodiscard]] std::string title_of(const Terms& terms) const {
@@ -192,13 +220,13 @@ class Compare : public Command {
 
   // In a long list the marks say what a schedule needs; of a few, words do.
   static ComparedRun compared(const Contender& contender, const Terms& terms) {
-    ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all, {}};
+    ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all, {}, {}, false};
     if (contender.entry != nullptr) run.note = contender.entry->needs;
     return run;
   }
 
-  void show(const std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation,
-            Output& output) const {
+  void show(const std::vector<Contender>& contenders, std::optional<std::size_t> nearest, const Terms& terms,
+            const Invocation& invocation, Output& output) const {
     std::vector<Report> reports;
     std::vector<ScheduleNeeds> needs;
     for (const Contender& contender : contenders) {
@@ -215,7 +243,7 @@ class Compare : public Command {
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(table_of(contenders, terms, output.style()));
+        output.write(compare_table(comparison_of(contenders, nearest, terms), output.style()));
         break;
     }
   }

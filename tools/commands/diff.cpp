@@ -80,6 +80,8 @@ class DiffCommand : public Command {
                         .help = "also write both runs for ui.perfetto.dev",
                         .target = &bundle_},
                    });
+    rows.push_back(assumptions_row(output_));
+    rows.back().help = "of --log: all that the prediction assumes, with sources";
     return rows;
   }
 
@@ -121,6 +123,11 @@ class DiffCommand : public Command {
     if (log_.empty() && files_.empty()) {
       throw InputError(
           Diagnostic{"C061", "debubble diff", "FILE is missing", "run `debubble diff --help` for its flags"});
+    }
+    if (log_.empty() && output_.assumptions) {
+      throw InputError(Diagnostic{"C004", "--assumptions",
+                                  "only the prediction of a training log prints what it assumes",
+                                  "add --log FILE, or simulate the scenario with --assumptions"});
     }
     if (log_.empty()) {
       if (hardware_.empty()) return;

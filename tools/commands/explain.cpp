@@ -22,8 +22,10 @@
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
+#include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/explain/cost_json.hpp"
 #include "tools/views/explain/cost_view.hpp"
 #include "tools/views/explain/explain_json.hpp"
@@ -43,14 +45,15 @@ constexpr std::string_view kExplainFormats = "text|json";
 constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, and so in the help
 
 [[noreturn]] void nothing_called(const std::string& name) {
-  std::vector<std::string> names{"schedule", "planner", "step", "cost"};
+  std::vector<std::string> names = term_names();
+  names.insert(names.end(), {"schedule", "planner", "step", "cost"});
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"C003", "explain", "nothing here is called \"" + name + "\"",
-                              guess.empty()
-                                  ? "an op is called 3F7; the others: step, cost, a schedule's name, an error code"
-                                  : "did you mean " + guess + "?"});
+  throw InputError(Diagnostic{
+      "C003", "explain", "nothing here is called \"" + name + "\"",
+      guess.empty() ? "write step, cost, an op (3F7), a schedule, an error code, or a word of `debubble list words`"
+                    : "did you mean " + guess + "?"});
 }
 
 class Explain : public Command {
@@ -58,21 +61,25 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, cost, 3F7, a code, or: schedule, planner",
+         .help = "step, cost, 3F7, a code, a word, schedule, planner",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "of the schedule or planner; all planners", .target = &name_},
+        {.name = "NAME", .help = "the schedule or planner; all: all planners", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kCostFormats, "output format; csv: of cost"));
+    rows.push_back(assumptions_row(output_));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
     if (topic_ == "planner") return explain_planner();
+    if (const Term* term = asked_term()) return explain_term(*term);
     if (!name_.empty() && topic_ != "schedule") {
       const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
                          find_schedule(topic_) != nullptr;
+      const std::string both = topic_ + " " + name_;
+      if (!known && !closest_name(both, term_names()).empty()) nothing_called(both);
       throw InputError(Diagnostic{known ? "C061" : "C003", "explain",
                                   known ? "\"" + name_ + "\" comes after \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
@@ -96,7 +103,7 @@ class Explain : public Command {
   void require_text() const {
     if (output_.format == "text") return;
     throw InputError(Diagnostic{"C002", "--format", "\"" + output_.format + "\" is not one of: text",
-                                "json tells of a step, an op or all planners: debubble explain step --format json"});
+                                "json is for a step, an op or all planners: debubble explain step --format json"});
   }
 
   int explain_code() {
@@ -105,6 +112,21 @@ class Explain : public Command {
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
     output.write(error_code_text(*code, topic_, output.style()));
+    output.commit();
+    return kExitOk;
+  }
+
+  // A word of several may come as several arguments: explain peak memory.
+  [[nodiscard]] const Term* asked_term() const {
+    if (!name_.empty()) return find_term(topic_ + " " + name_);
+    const bool other = topic_ == "schedule" || topic_ == "step" || topic_ == "cost" || find_schedule(topic_) != nullptr;
+    return other ? nullptr : find_term(topic_);
+  }
+
+  int explain_term(const Term& term) {
+    require_text();
+    Output output(output_, kExplainFormats);
+    output.write(term_text(term, output.style()));
     output.commit();
     return kExitOk;
   }
@@ -187,13 +209,11 @@ class Explain : public Command {
       progress.phase("trying changes");
       const StepStory story = story_of_step({flags_, scenario, name, run}, advice_context(scenario, name, run));
       output.write(json ? step_story_json(story, run, tool)
-                        : heading(run.result.report, output.style()) + "\n" +
-                              step_story_text(story, run, output.style()));
+                        : told(run.result.report, step_story_text(story, run, output.style()), output.style()));
     } else {
       const OpStory story = story_of(topic_, run);
       output.write(json ? op_story_json(story, run, tool)
-                        : heading(run.result.report, output.style()) + "\n" +
-                              op_story_text(story, run, output.style().width));
+                        : told(run.result.report, op_story_text(story, run, output.style().width), output.style()));
     }
     output.commit();
     return has_result(run.result.report) ? kExitOk : kExitFinding;
@@ -220,13 +240,18 @@ class Explain : public Command {
                             run.result.report.makespan, !memory || memory->spare >= 0,
                             scenario.transformer.placed->distinct.size()};
       if (output.format() == Format::kText) {
-        output.write(heading(run.result.report, output.style()) + "\n" + cost_story_text(story, output.style()));
+        output.write(told(run.result.report, cost_story_text(story, output.style()), output.style()));
       } else {
         output.write(output.format() == Format::kJson ? cost_story_json(story, run, tool) : cost_story_csv(story));
       }
     }
     output.commit();
     return has_result(run.result.report) ? kExitOk : kExitFinding;
+  }
+
+  // Between what was run and what was assumed.
+  static std::string told(const Report& report, const std::string& story, const ViewStyle& style) {
+    return headline(report, style) + "\n" + story + "\n" + assumption_lines(report.assumptions, style);
   }
 
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,

@@ -21,8 +21,10 @@
 #include "tools/commands/command_list.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
+#include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/param_facts.hpp"
 #include "tools/views/planner_facts.hpp"
 #include "tools/views/schedule_facts.hpp"
@@ -129,6 +131,26 @@ std::vector<ListItem> codes() {
   return items;
 }
 
+std::vector<ListItem> word_items() {
+  std::vector<ListItem> items;
+  for (const Term& term : terms()) {
+    items.push_back({std::string(term.name), std::string(term.meaning.substr(0, term.meaning.find(". ")))});
+  }
+  return items;
+}
+
+std::string words_json() {
+  Json list = Json::array();
+  for (const Term& term : terms()) {
+    list.push_back({{"name", term.name},
+                    {"summary", term.meaning},
+                    {"aliases", aliases_of(term)},
+                    {"formula", term.formula.empty() ? Json(nullptr) : Json(term.formula)},
+                    {"see", term.see.empty() ? Json(nullptr) : Json(term.see)}});
+  }
+  return Json{{"schema_version", 1}, {"words", list}}.text(2) + "\n";
+}
+
 Json code_json(const ErrorCode& code) {
   return {{"name", code.code},
           {"family", code.family},
@@ -144,6 +166,7 @@ std::vector<ListItem> family_items(const std::string& family) {
   if (family == "man-pages") return man_page_items();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
+  if (family == "words") return word_items();
   return cost_models();
 }
 
@@ -174,15 +197,15 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 11> families{"schedules",   "transforms",  "planners", "topologies",
-                                               "cost-models", "models",      "hardware", "error-codes",
-                                               "commands",    "completions", "man-pages"};
+    const std::array<std::string, 12> families{"schedules",   "transforms", "planners",    "topologies",
+                                               "cost-models", "models",     "hardware",    "words",
+                                               "error-codes", "commands",   "completions", "man-pages"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
                                       ? "known lists: schedules, transforms, planners, topologies, cost-models, "
-                                        "models, hardware, error-codes, commands, completions, man-pages"
+                                        "models, hardware, words, error-codes, commands, completions, man-pages"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kListFormats);
@@ -229,12 +252,14 @@ class List : public Command {
     if (family_ == "planners") return planners_json();
     if (family_ == "topologies") return topologies_json();
     if (family_ == "error-codes") return codes_json();
+    if (family_ == "words") return words_json();
     return family_ == "commands" ? commands_json() : items_json(key(), family_items(family_));
   }
 
   // A topology may be written as for --topology: "dgx-h100:8".
   void check_name() {
     if (family_ == "topologies") name_ = name_.substr(0, name_.find(':'));
+    if (const Term* term = family_ == "words" ? find_term(name_) : nullptr) name_ = term->name;
     std::vector<std::string> names;
     const Json all = Json::parse(all_json());
     for (const Json& one : all[key()]) names.push_back(one["name"].string());
@@ -261,6 +286,7 @@ class List : public Command {
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
+    if (family_ == "words") return term_text(*find_term(name_), style);
     if (family_ == "completions") return shell_completions(name_);
     if (family_ == "man-pages") return manual_page(name_);
     std::vector<ListItem> items = family_items(family_);
@@ -269,15 +295,18 @@ class List : public Command {
   }
 
   static std::string schedules_text(const ViewStyle& style) {
+    const auto width = static_cast<std::size_t>(style.width);
+    std::size_t longest = 0;
+    for (const ScheduleEntry& entry : schedule_catalog()) longest = std::max(longest, columns_of(entry.name));
     std::string text;
     for (const ScheduleEntry& entry : schedule_catalog()) {
-      text += schedule_facts_text(entry, style) + "\n";
+      const std::string name = pad_right(entry.name, longest + 2);
+      text += name + shorten(entry.summary.substr(0, entry.summary.find("; ")), width - columns_of(name)) + "\n";
     }
-    text += paint(style.color, kDim, "letters") + "\n";
-    for (const std::string& line : wrap(formula_letters(), static_cast<std::size_t>(style.width) - 2)) {
-      text += "  " + line + "\n";
-    }
-    return text;
+    return text + "\n" +
+           paragraph(
+               "debubble explain schedule NAME shows the rest: legal sizes, formulas, memory, who runs it, its chart.",
+               style);
   }
 
   static std::string schedules_json() {

@@ -21,6 +21,7 @@
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/live_view.hpp"
@@ -47,6 +48,7 @@ class Live : public Command {
     scenario_.transformer.sequence_flag = "--seq";
     add_rows(rows, flag_rows(live_));
     add_rows(rows, flag_rows(output_, kLiveFormats));
+    rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'"));
     return rows;
@@ -142,8 +144,9 @@ class Live : public Command {
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(heading(report, output.style()) + "\n");
+        output.write(headline(report, output.style()) + "\n");
         show_text(plan, outcome, output);
+        output.write("\n" + assumption_lines(report.assumptions, output.style()));
         break;
     }
     if (!outcome.record && output.format() != Format::kText) {

@@ -40,7 +40,7 @@ class PlanCommand : public Command {
     rows.push_back({.name = "--patience",
                     .group = "Plan",
                     .unit = FlagUnit::kSeconds,
-                    .help = "over MPI: silence of a lost rank",
+                    .help = "over MPI: silence after which a rank is lost",
                     .default_text = "20",
                     .target = &patience_});
     add_rows(rows, flag_rows(planners_));
@@ -50,6 +50,8 @@ class PlanCommand : public Command {
                     .target = &schedule_only_});
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kSeveralSchedules));
     add_rows(rows, flag_rows(output_, kPlanFormats));
+    rows.push_back(assumptions_row(output_));
+    rows.back().help = "all that --schedule-only assumes, with sources";
     return rows;
   }
 
@@ -57,6 +59,10 @@ class PlanCommand : public Command {
     const int top = top_.value_or(kUsualTop);
     if (top < 1) {
       throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
+    }
+    if (output_.assumptions && !schedule_only_) {
+      throw InputError(Diagnostic{"C004", "--assumptions", "only --schedule-only prints what it assumes",
+                                  "run the plan's command with it: debubble simulate ... --assumptions"});
     }
     flags_.read_scenario = read_scenario_file;
     if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);

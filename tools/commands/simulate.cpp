@@ -20,6 +20,7 @@
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/summary.hpp"
@@ -35,6 +36,7 @@ class Simulate : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_);
     add_rows(rows, flag_rows(output_, kSimulateFormats));
+    rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'"));
     return rows;
@@ -87,10 +89,11 @@ class Simulate : public Command {
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(heading(run.result.report, output.style()) + "\n");
+        output.write(headline(run.result.report, output.style()) + "\n");
         if (has_result(run.result.report))
           output.write(gantt(run.result.timeline, output.style(), {&run.job.schedule, &run.job.costs}) + "\n");
-        output.write(summary(run.result.report, output.style(), context));
+        output.write(summary(run.result.report, output.style(), context) + "\n");
+        output.write(assumption_lines(run.result.report.assumptions, output.style()));
         break;
     }
     if (!has_result(run.result.report) && output.format() != Format::kText) {

@@ -56,7 +56,7 @@ FlagRows flag_rows(SweepOptions& options) {
        .target = &options.top},
       {.name = "--resume",
        .group = kGroup,
-       .help = "goes on with --output FILE where it was cut off",
+       .help = "resume an interrupted sweep in --output FILE",
        .target = &options.resume},
       {.name = "--threads",
        .group = kGroup,
@@ -67,7 +67,7 @@ FlagRows flag_rows(SweepOptions& options) {
       {.name = "--patience",
        .group = kGroup,
        .unit = FlagUnit::kSeconds,
-       .help = "over MPI: silence of a lost rank",
+       .help = "over MPI: silence after which a rank is lost",
        .default_text = "20",
        .target = &options.patience},
   };

@@ -104,6 +104,7 @@ class WhatIf : public Command {
     FlagRows rows = flag_rows(scenario_);
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kWhatIfFormats));
+    rows.push_back(assumptions_row(output_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for the changed run"));
     return rows;
   }

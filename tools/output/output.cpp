@@ -39,6 +39,8 @@ ViewStyle checked_style(const OutputFlags& flags) {
   ViewStyle style;
   style.color = use_color(choice, facts);
   style.width = use_width(flags.width, facts);
+  style.all_assumptions = flags.assumptions;
+  style.details = flags.details;
   return style;
 }
 
@@ -77,6 +79,18 @@ FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_vie
        .default_text = "the terminal's",
        .target = &flags.width},
   };
+}
+
+Flag assumptions_row(OutputFlags& flags) {
+  return {.name = "--assumptions",
+          .group = "Output",
+          .help = "all that the result assumes, with sources",
+          .target = &flags.assumptions,
+          .repeated = false};
+}
+
+Flag details_row(OutputFlags& flags, std::string_view help) {
+  return {.name = "--details", .group = "Output", .help = help, .target = &flags.details, .repeated = false};
 }
 
 Output::Output(const OutputFlags& flags, std::string_view formats)

@@ -20,11 +20,18 @@ struct OutputFlags {
   std::string output = "-";
   std::string color = "auto";
   std::optional<int> width;
+  bool assumptions = false;
+  bool details = false;
 };
 
 // `formats` is what the verb offers, e.g. "text|json|csv"; the first is the default. `format_help` says of what.
 [[nodiscard]] FlagRows flag_rows(OutputFlags& flags, std::string_view formats,
                                  std::string_view format_help = "output format");
+
+// Of a verb that prints what its result rests on.
+[[nodiscard]] Flag assumptions_row(OutputFlags& flags);
+// Of a verb whose text leaves out long lists; `help` says which.
+[[nodiscard]] Flag details_row(OutputFlags& flags, std::string_view help);
 
 // The result's destination. Opens it at once, so that a wrong path fails before the work begins.
 class Output {

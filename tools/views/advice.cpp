@@ -35,14 +35,14 @@ std::string simulate_command(const ScheduleFacts& facts, int microbatches, int c
 std::string of_the_idle_time(const Limit& limit) { return format_percent(limit.share) + " of the idle time"; }
 
 Advice compute_limits(const Report& report, const Limit& limit, const AdviceContext& context) {
-  return {fmt::format("compute: devices work {} of the step; only less work per microbatch makes it shorter",
+  return {fmt::format("compute: devices are busy {} of the step; only less work per microbatch makes it shorter",
                       format_percent(limit.share)),
           compare_command(report, context)};
 }
 
 Advice one_device_limits(const Report& report, const Limit& limit, const AdviceContext& context) {
   Advice advice;
-  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", limit.device,
+  advice.limit = fmt::format("device d{}: it is busy {} of the step, d{} only {}", limit.device,
                              format_percent(limit.share), limit.least_busy_device, format_percent(limit.least_share));
   if (context.own_partition) advice.limit += "; move layers away from it";
   if (context.auto_partition) advice.limit += "; no cut of the layers is more even";
@@ -105,7 +105,7 @@ Advice advise(const Report& report, const Limit& limit, const AdviceContext& con
       return transfers_limit(report, limit, context);
     case Limit::Kind::kDependency:
       return {fmt::format("waiting for compute elsewhere between fill and drain: {}; {}", of_the_idle_time(limit),
-                          limit.uneven_work ? "stages are not equal" : "the order of ops leaves gaps"),
+                          limit.uneven_work ? "stages are uneven" : "the order of ops leaves gaps"),
               compare_command(report, context)};
     case Limit::Kind::kOtherCause:
       break;

@@ -1,6 +1,7 @@
 #include "tools/views/brief_assumptions.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace debubble {
 
@@ -33,6 +34,14 @@ std::vector<BriefAssumption> brief_assumptions(const std::vector<Assumption>& al
     }
   }
   return brief;
+}
+
+std::vector<Assumption> unsettled(const std::vector<Assumption>& all) {
+  std::vector<Assumption> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [](const Assumption& one) {
+    return one.changes_result && (one.source == Source::kDefault || one.source == Source::kModelled);
+  });
+  return some;
 }
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-// Assumptions as a heading tells them: in a line or two, where the lists and the JSON hold the whole text.
+// Assumptions in a line or two, where the lists and the JSON hold the whole text.
 //
 //     published  dgx-h100 bandwidth 370.8 GB/s, latency 936 ns, pcie 50 GB/s, nic 48 GB/s; model llama3-70b; ...
 //
@@ -22,5 +22,9 @@ struct BriefAssumption {
 };
 
 [[nodiscard]] std::vector<BriefAssumption> brief_assumptions(const std::vector<Assumption>& all);
+
+// Those that nobody gave, measured or published, and that change the result: what to look at first when a number
+// surprises.
+[[nodiscard]] std::vector<Assumption> unsettled(const std::vector<Assumption>& all);
 
 }  // namespace debubble

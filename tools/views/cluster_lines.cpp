@@ -9,10 +9,10 @@
 namespace debubble {
 namespace {
 
-// "dgx-h100:8 (fluid), 64 of 64 devices: tp 8, dp 2, pp 4"
+// "dgx-h100:8 (fluid), 64 of 64 GPUs: tp 8, dp 2, pp 4"
 std::string where(const ClusterReport& cluster, int pipeline) {
   std::string text =
-      fmt::format("{} ({}), {} of {} devices:", cluster.topology, cluster.network, cluster.ranks, cluster.devices);
+      fmt::format("{} ({}), {} of {} GPUs:", cluster.topology, cluster.network, cluster.ranks, cluster.devices);
   const auto add = [&](const char* name, int size) {
     if (size > 1) text += fmt::format(" {} {},", name, size);
   };

@@ -22,7 +22,7 @@ constexpr std::string_view kPlannerPageHeader = R"(# Planners
 
 Systems that decide where to cut a model and how many devices each part gets, each by its own objective and its own cost
 model. What one of them predicts is comparable with nothing but its own other predictions: a decision is judged by
-simulating it. `debubble list planners NAME` tells the same about one of them.
+simulating it. `debubble list planners NAME` says the same about one of them.
 
 Where the authors' program has a fault, there are two decisions: the one that it makes (`as published`), and the mended
 one, which is the default. Where none is known both are the same.

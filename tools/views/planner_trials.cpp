@@ -78,6 +78,7 @@ Json trial_json(const PlannerTrial& trial) {
           {"unit", decided ? Json(trial.decision.unit) : Json(nullptr)},
           {"choices", std::move(choices)},
           {"notes", std::move(notes)},
+          {"makespan_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
           {"step_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
           {"regret_ppm", trial.regret_ppm ? Json(*trial.regret_ppm) : Json(nullptr)},
           {"peak_memory_bytes", simulated ? Json(trial.worth.peak_memory) : Json(nullptr)},

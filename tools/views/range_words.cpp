@@ -10,19 +10,21 @@
 
 namespace debubble {
 
-std::string range_words(const Report& report) {
-  constexpr std::size_t kShown = 2;  // the JSON has all kinds
-  const StepRange& range = *report.step_range;
+std::string range_interval(const StepRange& range) {
   const Scale scale = duration_scale(range.high);
-  std::string text =
-      fmt::format("{} to {} {} for {:.0f} of 100 measured steps, by scatter: ", format_scaled(range.low, scale),
-                  format_scaled(range.high, scale), scale.unit, 100 * range.coverage);
+  return fmt::format("{} to {} {} for {:.0f} of 100 measured steps", format_scaled(range.low, scale),
+                     format_scaled(range.high, scale), scale.unit, 100 * range.coverage);
+}
+
+std::string range_reason(const StepRange& range) {
+  constexpr std::size_t kShown = 2;  // the JSON has all kinds
+  std::string text = "scatter of ";
   for (std::size_t k = 0; k < std::min(kShown, range.kinds.size()); ++k) {
     const TimeKind& kind = range.kinds[k];
-    text += fmt::format("{} {:.0f} % of the step x {:.1f} %, ", kind.name, 100 * kind.share, 100 * kind.scatter);
+    text += fmt::format("{} ({:.0f} % of the step) {:.1f} %, ", kind.name, 100 * kind.share, 100 * kind.scatter);
   }
-  if (range.kinds.size() > kShown) text += "others, ";
-  return text + fmt::format("runs {:.1f} %; ends from {}", 100 * range.repeat,
+  if (range.kinds.size() > kShown) text += "other kinds, ";
+  return text + fmt::format("and from run to run {:.1f} %; ends from {}", 100 * range.repeat,
                             counted(static_cast<std::size_t>(range.records), "published record"));
 }
 

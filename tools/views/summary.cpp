@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/memory_fit_text.hpp"
@@ -13,7 +12,6 @@
 #include "sim/core/words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/brief_assumptions.hpp"
 #include "tools/views/cluster_lines.hpp"
 #include "tools/views/device_table.hpp"
 #include "tools/views/range_words.hpp"
@@ -124,40 +122,67 @@ std::string extra_work(const FilledBubbles& filled) {
                             format_duration(filled.precondition));
 }
 
+// The answer: how long, how much of it is bubble, how fast that is, whether it fits, and what decides.
 std::string summary_numbers(const Report& report, const ViewStyle& style) {
   Table table = pairs();
   table.add_row({"step time", fmt::format("{}; {} would be ideal", format_duration(report.makespan),
                                           format_duration(report.ideal))});
-  if (report.step_range) table.add_row({"range", range_words(report)});
+  if (report.step_range) table.add_row({"range", range_interval(*report.step_range)});
   table.add_row({"bubble", fmt::format("{} of the step (bubble_ratio: idle / (devices x step))",
                                        format_percent(report.bubble_ratio))});
   table.add_row({"", fmt::format("{} of the ideal (bubble_over_ideal: idle / ideal compute)",
                                  format_percent(report.bubble_over_ideal))});
-  if (report.span != report.makespan) {
-    table.add_row({"span", fmt::format("{}, {} of it bubble: the longest from a device's first start to its last end",
-                                       format_duration(report.span), format_percent(report.span_bubble_ratio))});
-  }
-  if (report.stream && report.stream->period) {
-    table.add_row({"steady state", stream_pace(*report.stream)});
-  } else if (report.steady_period && *report.steady_period != report.makespan && *report.steady_period > 0) {
-    table.add_row({"steady period", fmt::format("{} per step when steps are chained without a barrier",
-                                                format_duration(*report.steady_period))});
-  }
   if (report.samples_per_second) {
     std::string text = rate(*report.samples_per_second) + " samples/s";
     if (report.tokens_per_second) text += fmt::format(", {} tokens/s", rate(*report.tokens_per_second));
     table.add_row({"throughput", text});
   }
-  if (report.mfu) {
-    table.add_row({"MFU", format_percent(*report.mfu) + " of what the devices could do (model FLOPs)"});
-  }
-  for (const auto& [label, text] : cluster_lines(report)) table.add_row({label, text});
-  if (report.extra_work) table.add_row({"extra work", extra_work(*report.extra_work)});
-  table.add_row({"peak memory", peak_memory(report)});
+  if (report.mfu) table.add_row({"MFU", format_percent(*report.mfu) + " of peak (model FLOPs utilization)"});
+  if (!report.memory_fit) table.add_row({"peak memory", peak_memory(report)});
   if (report.memory_fit && report.memory_fit->spare >= 0) table.add_row({"memory", memory_fit_words(report)});
   table.add_row({"critical path", critical_path(report.critical_path, report.step.has_value())});
-  table.add_row({"p2p", volume(report)});
   return table.text(static_cast<std::size_t>(style.width));
+}
+
+// The other totals.
+std::string summary_details(const Report& report, const ViewStyle& style) {
+  constexpr std::size_t kLabel = 13;  // as wide as "critical path" above
+  Table table = pairs();
+  const auto add = [&](const std::string& label, const std::string& text) {
+    table.add_row({pad_right(label, kLabel), text});
+  };
+  if (report.step_range) add("range from", range_reason(*report.step_range));
+  if (report.span != report.makespan) {
+    add("span", fmt::format("{}, {} of it bubble: the longest from a device's first start to its last end",
+                            format_duration(report.span), format_percent(report.span_bubble_ratio)));
+  }
+  if (report.stream && report.stream->period) {
+    add("steady state", stream_pace(*report.stream));
+  } else if (report.steady_period && *report.steady_period != report.makespan && *report.steady_period > 0) {
+    add("steady period",
+        fmt::format("{} per step when steps are chained without a barrier", format_duration(*report.steady_period)));
+  }
+  for (const auto& [label, text] : cluster_lines(report)) add(label, text);
+  if (report.extra_work) add("extra work", extra_work(*report.extra_work));
+  if (report.memory_fit) add("peak memory", peak_memory(report));
+  add("p2p", volume(report));
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+const MemoryFit* lacking_memory(const Report& report) {
+  return report.memory_fit && report.memory_fit->spare < 0 ? &*report.memory_fit : nullptr;
+}
+
+// "33.00 ms per step, 27.3 % bubble, fits with 40.6 GiB to spare"
+std::string verdict(const Report& report) {
+  std::string text =
+      fmt::format("{} per step, {} bubble", format_duration(report.makespan), format_percent(report.bubble_ratio));
+  if (report.mfu) text += fmt::format(", {} MFU", format_percent(*report.mfu));
+  if (const MemoryFit* fit = lacking_memory(report)) {
+    return fmt::format("does not fit: d{} lacks {} ({})", fit->device, format_size(-fit->spare), text);
+  }
+  return report.memory_fit ? text + fmt::format(", fits with {} to spare", format_size(report.memory_fit->spare))
+                           : text;
 }
 
 std::string advice_lines(const Report& report, const ViewStyle& style, const AdviceContext& context) {
@@ -174,18 +199,32 @@ std::string advice_lines(const Report& report, const ViewStyle& style, const Adv
     }
   };
   add("limit", wrap(advice.limit, room), 0);
+  if (const MemoryFit* fit = lacking_memory(report); fit != nullptr && !fit->remedies.empty()) {
+    std::string_view label = "fits";
+    for (const std::string& remedy : fit->remedies) {
+      add(label, wrap("with " + remedy, room), kDeeper);
+      label = "";
+    }
+    return text;
+  }
   add("try", advice.command ? command_lines(advice.next, room - kDeeper) : wrap(advice.next, room),
       advice.command ? kDeeper : 0);
   return text;
 }
 
-// What a person should know in addition to the numbers, one paragraph each. What a deadlock's own lines say is not
-// repeated.
+// A finding's sentence. What a deadlock's own lines say is not repeated, and what makes a run fit has lines of its own.
+std::string finding_sentence(const Finding& finding, const Report& report) {
+  if (std::holds_alternative<DeadlockFound>(finding)) return finding_help(finding, report);
+  const bool own_lines =
+      std::holds_alternative<OutOfMemory>(finding) && report.memory_fit && !report.memory_fit->remedies.empty();
+  return own_lines ? memory_fit_words(report) : finding_text(finding, report);
+}
+
+// What a person should know in addition to the numbers, one paragraph each.
 std::string finding_lines(const Report& report, const ViewStyle& style) {
   std::string text;
   for (const Finding& finding : report.findings) {
-    const bool is_deadlock = std::holds_alternative<DeadlockFound>(finding);
-    const std::string message = is_deadlock ? finding_help(finding, report) : finding_text(finding, report);
+    const std::string message = finding_sentence(finding, report);
     if (message.empty()) continue;
     const std::string label = fmt::format("{}[{}]:", to_string(severity_of(finding)), code_of(finding));
     std::string margin;
@@ -214,28 +253,22 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
 
 }  // namespace
 
-std::string heading(const std::string& title, const std::vector<Assumption>& assumptions, const ViewStyle& style) {
-  static constexpr std::array<Source, 5> kSources = {Source::kMeasured, Source::kPublished, Source::kModelled,
-                                                     Source::kGiven, Source::kDefault};
-  const std::vector<BriefAssumption> brief = brief_assumptions(assumptions);
-  Table table = pairs();
-  for (const Source source : kSources) {
-    std::string text;
-    for (const BriefAssumption& one : brief) {
-      if (one.source != source) continue;
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.amount);
-    }
-    if (!text.empty()) table.add_row({to_string(source), text});
-  }
+std::string title_lines(const std::string& title, const ViewStyle& style) {
   std::string text;
   for (const std::string& line : wrap(title, static_cast<std::size_t>(style.width))) {
     text += paint(style.color, kBold, line) + "\n";
   }
-  return text + table.text(static_cast<std::size_t>(style.width), 2);
+  return text;
 }
 
-std::string heading(const Report& report, const ViewStyle& style) {
-  return heading(schedule_title(report.schedule), report.assumptions, style);
+std::string headline(const Report& report, const ViewStyle& style) {
+  std::string text = title_lines(schedule_title(report.schedule), style);
+  if (!has_result(report) || report.makespan == 0) return text;
+  const std::string_view colour = lacking_memory(report) != nullptr ? kRed : kBold;
+  for (const std::string& line : wrap(verdict(report), static_cast<std::size_t>(style.width))) {
+    text += paint(style.color, colour, line) + "\n";
+  }
+  return text;
 }
 
 std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context) {
@@ -243,9 +276,10 @@ std::string summary(const Report& report, const ViewStyle& style, const AdviceCo
   if (report.deadlock) return deadlock_lines(*report.deadlock, style) + findings;
   if (!has_result(report)) return "no result\n" + findings;
   if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
-  const std::string stream = report.stream ? stream_table(report, style) + "\n" : "";
-  return summary_numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream +
-         advice_lines(report, style, context) + (findings.empty() ? "" : "\n" + findings);
+  const std::string stream = report.stream ? "\n" + stream_table(report, style) : "";
+  return summary_numbers(report, style) + "\n" + (findings.empty() ? "" : findings + "\n") +
+         advice_lines(report, style, context) + "\n" + summary_details(report, style) + "\n" +
+         device_table(report, style) + stream;
 }
 
 }  // namespace debubble

@@ -285,6 +285,7 @@ std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList&
         continue;
       }
       levels[to_string(level)] = {{"bubble_ratio", predicted->bubble},
+                                  {"makespan_ns", predicted->step},
                                   {"step_ns", predicted->step},
                                   {"bubble_error", run.has_bubble ? Json(run.bubble_error(level)) : Json(nullptr)},
                                   {"step_error", run.step_error(level)}};
@@ -297,6 +298,7 @@ std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList&
                     {"steps", run.steps},
                     {"ideal_bubble_ratio", run.ideal},
                     {"bubble_ratio", run.has_bubble ? Json(run.measured.bubble) : Json(nullptr)},
+                    {"makespan_ns", run.measured.step},
                     {"step_ns", run.measured.step},
                     {"predicted", levels}});
   }

@@ -7,7 +7,11 @@ namespace {
 
 Json planned_run_json(const std::optional<PlannedRun>& run) {
   if (!run) return nullptr;
-  Json json{{"plan", to_string(run->choice)}, {"step_ns", run->step}, {"peak_bytes", run->peak}};
+  Json json{{"plan", to_string(run->choice)},
+            {"makespan_ns", run->step},
+            {"step_ns", run->step},
+            {"peak_memory_bytes", run->peak},
+            {"peak_bytes", run->peak}};
   if (run->spare) json["spare_bytes"] = *run->spare;
   return json;
 }

@@ -78,8 +78,10 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   json["lines"] = diff.lines;
   json["lines_left_out"] = diff.left_out;
   json["last_iteration"] = diff.step ? Json(diff.last_iteration) : Json(nullptr);
+  json["predicted_makespan_ns"] = diff.predicted.makespan;
   json["predicted_step_ns"] = diff.predicted.makespan;
   json["predicted_bubble_ratio"] = diff_number(diff.predicted.bubble_ratio);
+  json["makespan_ns"] = figure_or_null(diff.step);
   json["step_ns"] = figure_or_null(diff.step);
   json["samples_per_s"] = figure_or_null(diff.samples_per_second);
   json["tokens_per_s"] = figure_or_null(diff.tokens_per_second);

@@ -11,6 +11,7 @@
 #include "formats/text/shell.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/diff/log_diff_views.hpp"
 #include "tools/views/diff/words.hpp"
 #include "tools/views/summary.hpp"
@@ -46,6 +47,7 @@ class LogView {
     add_assumed();
     for (const std::string& note : diff_.notes) add_item("note", printable(note));
     if (!next.empty()) add_item("next", next);
+    text_ += "\n" + assumption_lines(diff_.predicted.assumptions, style_);
     return std::move(text_);
   }
 
@@ -63,9 +65,9 @@ class LogView {
 
   void add_heading() {
     const ScheduleFacts& facts = diff_.predicted.schedule;
-    text_ += heading(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", printable(facts.name),
-                                 facts.devices, facts.microbatches, facts.microbatches == 1 ? "" : "es"),
-                     diff_.predicted.assumptions, style_);
+    text_ += title_lines(fmt::format("{} on {} devices, {} microbatch{}: predicted and measured", printable(facts.name),
+                                     facts.devices, facts.microbatches, facts.microbatches == 1 ? "" : "es"),
+                         style_);
     add_named("predicted", predicted_words(), 2, 13);
     add_named("measured", measured_words(), 2, 13);
     text_ += "\n";

@@ -115,10 +115,7 @@ StepStory story_of_step(const ImprovementBase& base, const AdviceContext& contex
 std::string step_story_text(const StepStory& story, const Simulated& run, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
   const auto head = [&](const std::string& text) { return paint(style.color, kBold, text) + "\n"; };
-  std::string text =
-      fmt::format("step time {}, of which devices idle {} on average\n\n", format_duration(run.result.report.makespan),
-                  format_percent(run.result.report.bubble_ratio));
-  text += head("what limits it");
+  std::string text = head("what limits it");
   std::vector<std::string> limits{story.advice.limit};
   limits.insert(limits.end(), story.also.begin(), story.also.end());
   for (const std::string& limit : limits) {
@@ -128,9 +125,9 @@ std::string step_story_text(const StepStory& story, const Simulated& run, const 
       margin = "    ";
     }
   }
+  text += "\n" + head("what would help most, each simulated") + changes_text(story, run, width);
   text += "\n" + head("what its critical path consists of") + shares_text(story, run, width);
-  text += "\n" + head("the critical path") + path_text(story.path, run, width);
-  return text + "\n" + head("what would help most, each simulated") + changes_text(story, run, width);
+  return text + "\n" + head("the critical path") + path_text(story.path, run, width);
 }
 
 }  // namespace debubble

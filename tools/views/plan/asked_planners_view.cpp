@@ -213,6 +213,8 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
           {"simulated_as", simulated ? Json(row.choice ? "run" : "shares") : Json(nullptr)},
           {"run", row.choice ? Json(to_string(*row.choice)) : Json(nullptr)},
           {"command", row.choice ? Json(answer_command(answers, row)) : Json(nullptr)},
+          {"predicted_makespan_ns", row.predicted ? Json(*row.predicted) : Json(nullptr)},
+          {"makespan_ns", simulated ? Json(row.step) : Json(nullptr)},
           {"predicted_step_ns", row.predicted ? Json(*row.predicted) : Json(nullptr)},
           {"step_ns", simulated ? Json(row.step) : Json(nullptr)},
           {"regret_ppm", row.regret_ppm ? Json(*row.regret_ppm) : Json(nullptr)},

@@ -52,6 +52,7 @@ Json run_json(const Plan& plan, const PlannedRun& run) {
           {"bound_ns", run.bound},
           {"bubble_ratio", run.bubble_ratio},
           {"peak_memory_bytes", run.peak},
+          {"memory_spare_bytes", or_null(run.spare)},
           {"spare_memory_bytes", or_null(run.spare)},
           {"throughput_samples_per_s", or_null(run.samples_per_second)},
           {"throughput_tokens_per_s", or_null(run.tokens_per_second)},

@@ -101,7 +101,10 @@ class PlanText {
     const PlannedRun& best = plan_.search.runs.front();
     item("best", to_string(best.choice));
     item("", figures(plan_, best));
-    if (plan_.best && plan_.best->result.report.step_range) item("range", range_words(plan_.best->result.report));
+    if (plan_.best && plan_.best->result.report.step_range) {
+      const StepRange& range = *plan_.best->result.report.step_range;
+      item("range", range_interval(range) + "; " + range_reason(range));
+    }
     if (plan_.best && plan_.best->result.report.makespan > 0) {
       const Advice advice = advise(plan_.best->result.report, AdviceContext{});
       item("limit", advice.limit);

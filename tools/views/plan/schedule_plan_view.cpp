@@ -9,6 +9,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/words.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 
@@ -58,7 +59,7 @@ std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const 
   const ScheduleTrial& best = plan.best();
   const std::string title = fmt::format("schedules on {}: {}, memory_limit={}", counted(plan.devices, "device"),
                                         counted(plan.microbatches, "microbatch"), printable(plan.limit));
-  std::string text = heading(title, best.report.assumptions, style) + "\n";
+  std::string text = title_lines(title, style) + "\n";
   const auto room = static_cast<std::size_t>(style.width) - kNameColumn;
   Table table({{"", Table::Side::kRight},
                {"schedule"},
@@ -106,7 +107,7 @@ std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const 
   std::vector<std::string> lines = command_lines(export_command(best), room - kGoesOn);
   for (std::size_t k = 1; k < lines.size(); ++k) lines[k].insert(0, kGoesOn, ' ');
   add_item(text, "export", lines);
-  return text;
+  return text + "\n" + assumption_lines(best.report.assumptions, style);
 }
 
 std::string schedule_plan_json(const SchedulePlan& plan, const ToolFacts& tool) {

@@ -8,6 +8,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
@@ -179,8 +180,9 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
   const std::string title =
       fmt::format("what if: {} on {} device{}, {} microbatch{}", facts.name, facts.devices,
                   facts.devices == 1 ? "" : "s", facts.microbatches, facts.microbatches == 1 ? "" : "es");
-  std::string text = heading(title, result.base.assumptions, style) + "\n";
-  if (!has_result(result.base)) return text + findings_view(result.base, style);
+  std::string text = title_lines(title, style) + "\n";
+  const std::string assumed = "\n" + assumption_lines(result.base.assumptions, style);
+  if (!has_result(result.base)) return text + findings_view(result.base, style) + assumed;
   if (!result.changes.empty()) {
     text += change_lines(result, style) + "\n";
     if (!has_result(result.changed)) {
@@ -198,7 +200,7 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
   }
   if (result.seeds) text += "\n" + seeds_view(result, style);
   if (result.sensitivity) text += "\n" + sensitivity_view(result, style);
-  return text;
+  return text + assumed;
 }
 
 }  // namespace debubble

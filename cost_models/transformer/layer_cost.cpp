@@ -52,6 +52,12 @@ Nanoseconds kernels_alone(const std::vector<OpCost>& ops, const Wanted& wanted) 
   return sum;
 }
 
+// Parts of one product are one call of a framework, which launches them in a row.
+Nanoseconds host_time(const LayerOp& op, Nanoseconds host_launch) {
+  const int calls = op.kind == LayerOp::Kind::kMatmul ? op.kernels / op.parts : op.kernels;
+  return calls * host_launch;
+}
+
 // Sums the ops that `wanted` takes, and writes what each adds into `part`. `room`: what the other pass's kernels take.
 template <typename Wanted>
 PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanoseconds host_launch, Nanoseconds room,
@@ -61,7 +67,7 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
   for (std::size_t k = 0; k < ops.size(); ++k) {
     OpCost& cost = ops[k];
     if (!wanted(cost.op.phase)) continue;
-    host += cost.op.kernels * host_launch;
+    host += host_time(cost.op, host_launch);
     cost.*part = cost.own.alone;
     if (is_collective(cost)) {
       const bool gathers = cost.op.collective == CollectiveKind::kAllGather;
@@ -89,7 +95,7 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
 
 OpBound op_bound(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
   if (is_collective(cost)) return OpBound::kNetwork;
-  if (phase.launches > 0 && cost.op.kernels * request.host_launch > cost.own.alone) return OpBound::kHost;
+  if (phase.launches > 0 && host_time(cost.op, request.host_launch) > cost.own.alone) return OpBound::kHost;
   if (cost.op.quantises && cost.own.alone == 0) return OpBound::kProducts;  // of its product, which has it in
   switch (kernel_bound(cost.op, request.kernels)) {
     case KernelBound::kProducts:

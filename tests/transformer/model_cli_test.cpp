@@ -265,8 +265,8 @@ TEST_CASE("user buffers shorten a step on tensor ranks that split the sequence, 
   CHECK(both < sums);
   CHECK(gathers < on);
   CHECK(sums < on);
-  // F and B of each microbatch lose what their blocks' gathers and sums lose, each by itself.
-  CHECK(on - both == doctest::Approx(2 * on - gathers - sums).epsilon(0.02));
+  // Blocks lose what their gathers and sums lose, each by itself; stages that differ wait a little less or more.
+  CHECK(on - both == doctest::Approx(2 * on - gathers - sums).epsilon(0.05));
   const std::vector<std::string> one{"simulate", "--model", "llama3-8b", "-p", "4", "--hardware", "h100"};
   CHECK(makespan(report(folder, with(one, {"--tensor-overlap", "userbuffers"}))) == makespan(report(folder, one)));
   const std::string refused = folder.refusal(with(one, {"--tp", "8", "--tensor-overlap", "userbuffers"}));
@@ -278,7 +278,9 @@ TEST_CASE("user buffers shorten a step on tensor ranks that split the sequence, 
   cost.insert(cost.begin(), "explain");
   const std::string text = folder.data(cost);
   CHECK(has(text, "qkv in 8 parts"));
-  CHECK(has(text, "user buffers gathers and sums beside parts"));
+  const json run = report(folder, with(job, {"--tensor-overlap", "userbuffers-rs"}));
+  CHECK(has(run["assumptions"].dump(), R"("what":"user buffers")"));
+  CHECK(has(run["assumptions"].dump(), "sums beside parts of products"));
 }
 
 TEST_CASE("contradictions and mistakes are refused") {

@@ -127,6 +127,16 @@ TEST_CASE("user buffers: a product in parts takes the time of its parts, which i
   CHECK(seen == 6);
 }
 
+TEST_CASE("user buffers: the host makes one call for a product in parts") {
+  ModelRequest request = buffered_request("llama2-70b", kGigaBytes, kBoth);
+  request.host_launch = 1'000'000'000;
+  const LayerCost cut = buffered_block(request);
+  request.setup.user_buffers = {};
+  const LayerCost whole = buffered_block(request);
+  CHECK(cut.forward.total == whole.forward.total);  // as many calls
+  CHECK(cut.backward.total == whole.backward.total);
+}
+
 TEST_CASE("user buffers: behind long products a gather is hidden, and of a sum the last part is left") {
   const LayerCost block = buffered_block(buffered_request("llama2-70b", 100'000 * kGigaBytes, kBoth));
   for (std::size_t k = 0; k < block.ops.size(); ++k) {

@@ -14,8 +14,8 @@ namespace {
 
 using Phase = LayerOp::Phase;
 
-constexpr int kRanks = 8;
-constexpr int kSums = 4;
+constexpr int kBufferRanks = 8;
+constexpr int kSumParts = 4;
 constexpr std::int64_t kGigaBytes = 1'000'000'000;
 
 // 8 tensor ranks on a switch of their own, whose links bring `bandwidth` each and take no time otherwise.
@@ -26,7 +26,7 @@ ModelRequest buffered_request(const std::string& name, std::int64_t bandwidth, U
   }
   REQUIRE(request.setup.shape.layers > 0);
   request.setup.sequence = 4096;
-  request.setup.parallel.tensor = kRanks;
+  request.setup.parallel.tensor = kBufferRanks;
   request.setup.parallel.sequence = true;
   request.setup.user_buffers = buffers;
   request.kernels.hardware = *find_hardware("h100");
@@ -36,7 +36,7 @@ ModelRequest buffered_request(const std::string& name, std::int64_t bandwidth, U
   return request;
 }
 
-constexpr UserBuffers kBoth{true, true};
+constexpr UserBuffers kBothBuffers{true, true};
 
 LayerCost buffered_block(const ModelRequest& request) {
   for (LayerCost& layer : layer_costs(request)) {
@@ -67,7 +67,7 @@ Nanoseconds part_time(const LayerOp& product, const ModelRequest& request) {
 }  // namespace
 
 TEST_CASE("user buffers: products of attention and dense MLPs run in parts, those of one rank and others do not") {
-  const LayerCost block = buffered_block(buffered_request("llama2-70b", kGigaBytes, kBoth));
+  const LayerCost block = buffered_block(buffered_request("llama2-70b", kGigaBytes, kBothBuffers));
   std::vector<std::string> gathers;
   std::vector<std::string> sums;
   for (std::size_t k = 0; k < block.ops.size(); ++k) {
@@ -76,7 +76,7 @@ TEST_CASE("user buffers: products of attention and dense MLPs run in parts, thos
     CHECK(product.kind == LayerOp::Kind::kMatmul);
     CHECK(product.parts == block.ops[k].op.parts);
     CHECK(product.kernels == product.parts);
-    CHECK(product.parts == (is_gather(block.ops[k]) ? kRanks : kSums));
+    CHECK(product.parts == (is_gather(block.ops[k]) ? kBufferRanks : kSumParts));
     const std::string pass = product.phase == Phase::kForward ? "F " : "I ";
     (is_gather(block.ops[k]) ? gathers : sums).push_back(pass + product.name);
   }
@@ -94,11 +94,11 @@ TEST_CASE("user buffers: products of attention and dense MLPs run in parts, thos
   CHECK(cut_ops(buffered_request("llama2-70b", kGigaBytes, {true, false})).size() == 4);
   CHECK(cut_ops(buffered_request("llama2-70b", kGigaBytes, {false, true})).size() == 2);
   CHECK(cut_ops(buffered_request("llama2-70b", kGigaBytes, {})).empty());
-  for (const std::string& name : cut_ops(buffered_request("deepseek-v3", kGigaBytes, kBoth))) {
+  for (const std::string& name : cut_ops(buffered_request("deepseek-v3", kGigaBytes, kBothBuffers))) {
     CAPTURE(name);  // no projection of latent attention, no routed expert, no logits
     CHECK((name == "attention out" || name.starts_with("mlp ") || name.starts_with("shared experts ")));
   }
-  ModelRequest alone = buffered_request("llama2-70b", kGigaBytes, kBoth);
+  ModelRequest alone = buffered_request("llama2-70b", kGigaBytes, kBothBuffers);
   alone.setup.parallel.tensor = 1;
   alone.setup.parallel.sequence = false;
   CHECK(cut_ops(alone).empty());
@@ -108,7 +108,7 @@ TEST_CASE("user buffers: products of attention and dense MLPs run in parts, thos
 }
 
 TEST_CASE("user buffers: a product in parts takes the time of its parts, which is no less than that of the whole") {
-  const ModelRequest request = buffered_request("llama2-70b", kGigaBytes, kBoth);
+  const ModelRequest request = buffered_request("llama2-70b", kGigaBytes, kBothBuffers);
   const LayerCost cut = buffered_block(request);
   ModelRequest on = request;
   on.setup.user_buffers = {};
@@ -128,7 +128,7 @@ TEST_CASE("user buffers: a product in parts takes the time of its parts, which i
 }
 
 TEST_CASE("user buffers: the host makes one call for a product in parts") {
-  ModelRequest request = buffered_request("llama2-70b", kGigaBytes, kBoth);
+  ModelRequest request = buffered_request("llama2-70b", kGigaBytes, kBothBuffers);
   request.host_launch = 1'000'000'000;
   const LayerCost cut = buffered_block(request);
   request.setup.user_buffers = {};
@@ -138,21 +138,21 @@ TEST_CASE("user buffers: the host makes one call for a product in parts") {
 }
 
 TEST_CASE("user buffers: behind long products a gather is hidden, and of a sum the last part is left") {
-  const LayerCost block = buffered_block(buffered_request("llama2-70b", 100'000 * kGigaBytes, kBoth));
+  const LayerCost block = buffered_block(buffered_request("llama2-70b", 100'000 * kGigaBytes, kBothBuffers));
   for (std::size_t k = 0; k < block.ops.size(); ++k) {
     const OpCost& cost = block.ops[k];
     if (!is_exchange(cost)) continue;
-    REQUIRE(cost.own.alone < beside_exchange(block, k).own.alone / kRanks);
+    REQUIRE(cost.own.alone < beside_exchange(block, k).own.alone / kBufferRanks);
     if (is_gather(cost)) {
       CHECK(cost.whole == 0);
     } else {
-      CHECK(cost.whole == (cost.own.alone + kSums / 2) / kSums);
+      CHECK(cost.whole == (cost.own.alone + kSumParts / 2) / kSumParts);
     }
   }
 }
 
 TEST_CASE("user buffers: where exchanges last longer they bound the time, with one part of the product around them") {
-  const LayerCost block = buffered_block(buffered_request("llama2-70b", kGigaBytes, kBoth));
+  const LayerCost block = buffered_block(buffered_request("llama2-70b", kGigaBytes, kBothBuffers));
   for (std::size_t k = 0; k < block.ops.size(); ++k) {
     const OpCost& cost = block.ops[k];
     if (!is_exchange(cost)) continue;
@@ -160,8 +160,8 @@ TEST_CASE("user buffers: where exchanges last longer they bound the time, with o
     REQUIRE(cost.own.alone > product);
     // The first share is there: its part runs while the second arrives. The first part's sum follows it.
     const Nanoseconds all = cost.own.alone + product / cost.op.parts;
-    CHECK(cost.whole + product >= all - 2 * kRanks);
-    CHECK(cost.whole + product <= all + 2 * kRanks);
+    CHECK(cost.whole + product >= all - 2 * kBufferRanks);
+    CHECK(cost.whole + product <= all + 2 * kBufferRanks);
   }
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("user buffers: at any bandwidth an exchange costs no less than nothing
   for (std::int64_t bandwidth = kGigaBytes; bandwidth < 100'000 * kGigaBytes; bandwidth *= 3) {
     CAPTURE(bandwidth);
     for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
-      ModelRequest request = buffered_request("llama2-70b", bandwidth, kBoth);
+      ModelRequest request = buffered_request("llama2-70b", bandwidth, kBothBuffers);
       request.setup.recompute = recompute;
       request.collectives.slow_down = 0.1;
       const LayerCost block = buffered_block(request);
@@ -179,14 +179,14 @@ TEST_CASE("user buffers: at any bandwidth an exchange costs no less than nothing
         if (cost.op.phase == Phase::kForward) in_a_row += cost.own.alone;
         if (!is_exchange(cost)) continue;
         CHECK(cost.whole >= 0);
-        CHECK(cost.whole <= cost.own.alone + kRanks);
+        CHECK(cost.whole <= cost.own.alone + kBufferRanks);
         if (is_gather(cost)) {
-          const Nanoseconds step = (cost.own.alone + (kRanks - 1) / 2) / (kRanks - 1);
-          const Nanoseconds part = (beside_exchange(block, k).own.alone + kRanks / 2) / kRanks;
-          CHECK(cost.whole == (kRanks - 1) * std::max<Nanoseconds>(0, step - part));
+          const Nanoseconds step = (cost.own.alone + (kBufferRanks - 1) / 2) / (kBufferRanks - 1);
+          const Nanoseconds part = (beside_exchange(block, k).own.alone + kBufferRanks / 2) / kBufferRanks;
+          CHECK(cost.whole == (kBufferRanks - 1) * std::max<Nanoseconds>(0, step - part));
         }
       }
-      CHECK(block.forward.total <= in_a_row + 6 * kRanks);
+      CHECK(block.forward.total <= in_a_row + 6 * kBufferRanks);
     }
   }
 }

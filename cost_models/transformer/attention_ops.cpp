@@ -68,7 +68,9 @@ void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpL
   const RankSizes& sizes = list.sizes();
   list.begin_part();
   const std::int64_t out = (head.heads + 2 * head.kv_heads) * head.key;
-  list.linear({"qkv", sizes.tokens, setup.shape.hidden, out}, TensorSide::kColumn);
+  Linear qkv{"qkv", sizes.tokens, setup.shape.hidden, out};
+  qkv.user_buffers = true;
+  list.linear(qkv, TensorSide::kColumn);
   if (setup.shape.positions > 0) return;
   list.begin_part();
   const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;
@@ -225,7 +227,9 @@ void add_attention(const TrainingSetup& setup, OpList& list) {
   if (makes_again(setup, &RecomputeModules::core_attn)) list.recompute_from(core);
   add_context_exchange(setup, head, list, false);
   list.begin_part();
-  list.linear({"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden}, TensorSide::kRow);
+  Linear projection{"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden};
+  projection.user_buffers = true;
+  list.linear(projection, TensorSide::kRow);
   add_residual(setup, list);
 }
 

@@ -42,23 +42,43 @@ void tile(Hardware& gpu, int rows, int columns) {
   gpu.tile_columns = columns;
 }
 
+// Where a preset's figures stand. What no table at hand states is a datasheet's figure as we remember it, and says so.
+constexpr const char* kRecalled = "datasheet figures, recalled";
+
+// What NCCL's tuner takes for a link is in its source (graph/topo.h: LOC_BW and SM*_NVLINK_BW).
+std::string preset_source(const std::string& stated, const std::string& links, const std::string& recalled) {
+  return stated + "; " + links + "; " + recalled + ": " + kRecalled;
+}
+
+std::string stated_by_aiconfigurator(const char* file, const char* what) {
+  return std::string(what) + ": ai-dynamo/aiconfigurator@095f58a, " + file;
+}
+
 // The A100 and H100 with fewer links (8 of 12 and of 18), and Hopper with fewer units.
 void add_exports(std::vector<Hardware>& list) {
-  Hardware& a800 =
-      add_preset(list, "a800", "NVIDIA A800 datasheet (SXM4, 80 GB): an A100 with NVLink of 400 GB/s, 2022");
+  Hardware& a800 = add_preset(list, "a800", "");
+  a800.source = preset_source("rates, memory and its bandwidth: an A100 (SXM4, 80 GB), as in " +
+                                  std::string("ai-dynamo/aiconfigurator@095f58a, a100_sxm.yaml"),
+                              "links: 8 at the 20 GB/s that NCCL takes for NVLink 3",
+                              "32-bit rate, multiprocessors, PCIe, 8 links instead of 12");
   rates(a800, 19.5, 312, 0, 108);
   memory(a800, 80, 2039, 24);
   link(a800, 160000);
   tile(a800, 256, 128);
-  Hardware& h800 =
-      add_preset(list, "h800",
-                 "NVIDIA H800 datasheet (SXM5): an H100 with NVLink of 400 GB/s, 2023; the DeepSeek-V3 report, "
-                 "section 3.1, states 160 GB/s one way");
+  Hardware& h800 = add_preset(list, "h800", "");
+  h800.source = preset_source(
+      "rates: those of an H100 SXM, as TileLang's and DeepGEMM's H800 tables have them; memory and its "
+      "bandwidth: an H100's, ai-dynamo/aiconfigurator@095f58a, h100_sxm.yaml",
+      "links: 8 at the 20.6 GB/s that NCCL takes for NVLink 4 (DeepEP's tables state 160 GB/s)",
+      "32-bit rate, multiprocessors, PCIe");
   rates(h800, 67, 989.4, 1978.9, 132);
   memory(h800, 80, 3350, 50);
   link(h800, 164800);
   tile(h800, 128, 256);
-  Hardware& h20 = add_preset(list, "h20", "NVIDIA H20 product brief (SXM5, 96 GB), dense rates, 2023");
+  Hardware& h20 = add_preset(list, "h20", "");
+  h20.source =
+      preset_source("NVIDIA H20 (SXM5, 96 GB), dense rates", "links: 18 at the 20.6 GB/s that NCCL takes for NVLink 4",
+                    "rates, memory and its bandwidth, multiprocessors, PCIe, 18 links");
   rates(h20, 44, 148, 296, 78);
   memory(h20, 96, 4000, 50);
   link(h20, 370800);
@@ -66,17 +86,18 @@ void add_exports(std::vector<Hardware>& list) {
 }
 
 void add_ultra(std::vector<Hardware>& list) {
-  Hardware& b300 =
-      add_preset(list, "b300",
-                 "NVIDIA DGX B300 datasheet, an eighth of it, dense rates, 2025; memory as in aiconfigurator's "
-                 "b300_sxm.yaml");
+  constexpr const char* kStated = "16- and 8-bit rates, memory and its bandwidth, NVLink of 900 GB/s one way";
+  constexpr const char* kLinks = "links: at the 40.1 GB/s that NCCL takes for NVLink 5";
+  Hardware& b300 = add_preset(list, "b300", "");
+  b300.source =
+      preset_source(stated_by_aiconfigurator("b300_sxm.yaml", kStated), kLinks, "32-bit rate, multiprocessors, PCIe");
   rates(b300, 75, 2250, 4500, 148);
-  memory(b300, 268, 8000, 50);
+  memory(b300, 268, 7750, 50);
   link(b300, 721800);
   tile(b300, 128, 256);
-  Hardware& gb300 = add_preset(list, "gb300",
-                               "NVIDIA GB300 NVL72 datasheet, one of its 72 GPUs, dense rates, 2025; memory as in "
-                               "aiconfigurator's gb300.yaml");
+  Hardware& gb300 = add_preset(list, "gb300", "");
+  gb300.source = preset_source(stated_by_aiconfigurator("gb300.yaml", kStated), kLinks,
+                               "32-bit rate, multiprocessors, link to the CPU");
   rates(gb300, 80, 2500, 5000, 148);
   memory(gb300, 277, 8000, 450);
   link(gb300, 721800);
@@ -85,8 +106,10 @@ void add_ultra(std::vector<Hardware>& list) {
 
 // Without NVLink: its neighbours are a PCIe bus of generation 4 away.
 void add_cards(std::vector<Hardware>& list) {
-  Hardware& l40s =
-      add_preset(list, "l40s", "NVIDIA L40S datasheet (PCIe, 48 GB), dense rates, and the Ada whitepaper, 2023");
+  Hardware& l40s = add_preset(list, "l40s", "");
+  l40s.source = preset_source("NVIDIA L40S (PCIe, 48 GB), dense rates",
+                              "links: PCIe 4, at twice the 12 GB/s that NCCL takes for PCIe 3",
+                              "rates, memory and its bandwidth, multiprocessors, PCIe");
   rates(l40s, 91.6, 362, 733, 142);
   memory(l40s, 48, 864, 24);
   link(l40s, 24000);
@@ -147,12 +170,16 @@ std::vector<Hardware> make_hardware_presets() {
   memory(h200, 141, 4800, 50);
   link(h200, 370800);
   tile(h200, 128, 256);
-  Hardware& b200 = add_preset(list, "b200", "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024");
+  Hardware& b200 = add_preset(
+      list, "b200",
+      "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024 (aiconfigurator's b200_sxm.yaml: 7700 GB/s)");
   rates(b200, 75, 2250, 4500, 148);
   memory(b200, 180, 8000, 50);
   link(b200, 721800);
   tile(b200, 128, 256);
-  Hardware& gb200 = add_preset(list, "gb200", "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024");
+  Hardware& gb200 = add_preset(
+      list, "gb200",
+      "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024 (aiconfigurator's gb200.yaml: 185 GiB)");
   rates(gb200, 80, 2500, 5000, 148);
   memory(gb200, 186, 8000, 450);
   link(gb200, 721800);

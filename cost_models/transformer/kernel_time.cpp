@@ -146,7 +146,22 @@ KernelBound kernel_bound(const LayerOp& op, const KernelModel& model) {
   return products > memory ? KernelBound::kProducts : KernelBound::kMemory;
 }
 
+namespace {
+
+// Of the rows of a product that is cut into parts.
+LayerOp one_part(LayerOp op) {
+  op.m = parts(op.m, op.parts);
+  op.flops /= op.parts;
+  op.bytes /= op.parts;
+  op.kernels /= op.parts;
+  op.parts = 1;
+  return op;
+}
+
+}  // namespace
+
 Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model) {
+  if (op.parts > 1) return op.parts * kernel_time(one_part(op), model);
   KernelSeconds time = compute_seconds(op, model);
   // Units for structured sparsity leave out every second product; what a kernel moves it moves anyway.
   if (op.sparse && model.hardware.structured_sparsity) {

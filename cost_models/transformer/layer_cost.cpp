@@ -18,6 +18,8 @@ Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down)
   return collective + static_cast<Nanoseconds>((slowed - static_cast<double>(collective)) / (1 + slow_down) + 0.5);
 }
 
+Nanoseconds rounded_share(Nanoseconds time, int parts) { return (time + parts / 2) / parts; }
+
 bool is_collective(const OpCost& cost) { return cost.op.kind == LayerOp::Kind::kCollective; }
 
 // What a collective costs beside `room` of another pass's kernels, which it uses up: what they do not hide of it, and
@@ -29,11 +31,31 @@ Nanoseconds beside_pass(const OpTime& collective, Nanoseconds& room) {
   return collective.alone - hidden + static_cast<Nanoseconds>(slowed + 0.5);
 }
 
+// What a gather adds to the product behind it, whose parts are one for each rank: a share that arrives is beside the
+// part of the share before it. Copy engines move it, which leaves compute alone.
+Nanoseconds gathered_beside(Nanoseconds gather, Nanoseconds product, int parts) {
+  const Nanoseconds step = rounded_share(gather, parts - 1);
+  return (parts - 1) * std::max<Nanoseconds>(0, step - rounded_share(product, parts));
+}
+
+// What the sums of a product's parts add to it: all but the last are beside the part that follows.
+Nanoseconds summed_beside(const OpTime& sum, Nanoseconds product, int parts) {
+  const Nanoseconds step = rounded_share(sum.alone, parts);
+  const Nanoseconds part = rounded_share(product, parts);
+  return (parts - 1) * (beside(step, part, sum.slow_down) - part) + step;
+}
+
 template <typename Wanted>
 Nanoseconds kernels_alone(const std::vector<OpCost>& ops, const Wanted& wanted) {
   Nanoseconds sum = 0;
   for (const OpCost& cost : ops) sum += wanted(cost.op.phase) && !is_collective(cost) ? cost.own.alone : 0;
   return sum;
+}
+
+// Parts of one product are one call of a framework, which launches them in a row.
+Nanoseconds host_time(const LayerOp& op, Nanoseconds host_launch) {
+  const int calls = op.kind == LayerOp::Kind::kMatmul ? op.kernels / op.parts : op.kernels;
+  return calls * host_launch;
 }
 
 // Sums the ops that `wanted` takes, and writes what each adds into `part`. `room`: what the other pass's kernels take.
@@ -45,12 +67,17 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
   for (std::size_t k = 0; k < ops.size(); ++k) {
     OpCost& cost = ops[k];
     if (!wanted(cost.op.phase)) continue;
-    host += cost.op.kernels * host_launch;
+    host += host_time(cost.op, host_launch);
     cost.*part = cost.own.alone;
     if (is_collective(cost)) {
+      const bool gathers = cost.op.collective == CollectiveKind::kAllGather;
       const bool hides =
           cost.op.beside_next && k + 1 < ops.size() && wanted(ops[k + 1].op.phase) && !is_collective(ops[k + 1]);
-      if (hides) {
+      if (cost.op.parts > 1) {
+        const Nanoseconds product = ops[gathers ? k + 1 : k - 1].own.alone;
+        cost.*part = gathers ? gathered_beside(cost.own.alone, product, cost.op.parts)
+                             : summed_beside(cost.own, product, cost.op.parts);
+      } else if (hides) {
         const Nanoseconds kernel = ops[k + 1].own.alone;
         cost.*part = beside(cost.own.alone, kernel, cost.own.slow_down) - kernel;
       } else if (cost.op.beside_other_pass) {
@@ -68,7 +95,7 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
 
 OpBound op_bound(const OpCost& cost, const PhaseCost& phase, const ModelRequest& request) {
   if (is_collective(cost)) return OpBound::kNetwork;
-  if (phase.launches > 0 && cost.op.kernels * request.host_launch > cost.own.alone) return OpBound::kHost;
+  if (phase.launches > 0 && host_time(cost.op, request.host_launch) > cost.own.alone) return OpBound::kHost;
   if (cost.op.quantises && cost.own.alone == 0) return OpBound::kProducts;  // of its product, which has it in
   switch (kernel_bound(cost.op, request.kernels)) {
     case KernelBound::kProducts:
@@ -111,6 +138,14 @@ OpClass class_of(const LayerOp& op) {
 OpTime OpClock::time(const LayerOp& op) {
   if (op.kind != LayerOp::Kind::kCollective) return {kernel_time(op, request_.kernels), 0};
   if (request_.setup.change.free_collectives) return {};
+  if (op.parts > 1 && op.collective != CollectiveKind::kAllGather) {
+    LayerOp one = op;  // a part's output is summed by itself
+    one.parts = 1;
+    one.collective_bytes = (op.collective_bytes + op.parts - 1) / op.parts;
+    OpTime all = time(one);
+    all.alone *= op.parts;
+    return all;
+  }
   const auto key = std::tuple{op.group, op.collective, op.collective_bytes, op.imbalance};
   const auto found = planned_.find(key);
   if (found != planned_.end()) return found->second;

@@ -46,8 +46,11 @@ struct LayerOp {
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
-  TokenExchange exchange;      // kAllToAll: of tokens, who carries them
-  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `m` counts it already
+  // kMatmul: of its rows, each a kernel that reads the other factor anew; `bytes` has that in. kCollective: with those
+  // of the product next to it: a gather's steps run beside the next op's parts, a sum follows those of the op before.
+  int parts = 1;
+  TokenExchange exchange;  // kAllToAll: of tokens, who carries them
+  double imbalance = 1;    // of experts: the busiest rank's tokens over the mean; `m` counts it already
   // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
   bool beside_next = false;
   bool beside_other_pass = false;  // kCollective: runs while the backward, or forward, of another microbatch computes

@@ -22,7 +22,9 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   const std::int64_t inputs = shape.gated ? 2 : 1;
   const std::string name = mlp.name;
   list.begin_part();
-  list.linear({name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance}, up);
+  Linear first{name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance};
+  first.user_buffers = true;
+  list.linear(first, up);
   list.begin_part();
   const std::int64_t numbers = mlp.experts * mlp.rows * width;
   const Bytes plane = numbers * list.sizes().element;
@@ -37,7 +39,9 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   list.elementwise(name + " activation", (inputs + 1) * plane, (2 * inputs + 1) * plane, 1, 1, work);
   if (mlp.activation_again) list.recompute_from(list.parts() - 1);
   list.begin_part();
-  list.linear({name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance}, down);
+  Linear second{name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance};
+  second.user_buffers = true;
+  list.linear(second, down);
 }
 
 // Tokens that one expert works on: capacity pads or drops to the same for all, else the busiest rank's decide.

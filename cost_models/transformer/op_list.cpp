@@ -72,6 +72,24 @@ LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   return op;
 }
 
+// A product in parts of its rows reads its other factor for each.
+void OpList::cut(LayerOp& product, int parts) {
+  product.parts = parts;
+  product.kernels = parts;
+  product.bytes += (parts - 1) * Bytes{bytes_of(product.format)} * product.n * product.k;
+}
+
+// Shares go around a ring of the tensor ranks (method "ring_exchange"): each computes with its own share first.
+int OpList::gathered_parts(const Linear& linear) const {
+  return linear.user_buffers && setup_.user_buffers.gathers ? setup_.parallel.tensor : 1;
+}
+
+// Method "pipeline", whose num_splits are 4 whatever the ranks.
+int OpList::summed_parts(const Linear& linear) const {
+  constexpr int kSplits = 4;
+  return linear.user_buffers && setup_.user_buffers.sums ? kSplits : 1;
+}
+
 LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes, Phase phase) const {
   LayerOp op;
   op.kind = LayerOp::Kind::kCollective;
@@ -114,19 +132,33 @@ void OpList::linear(const Linear& linear, TensorSide side) {
   const bool row = split && side == TensorSide::kRow;
 
   cast(linear);
+  LayerOp product = matmul_op(linear, Phase::kForward);
+  LayerOp input_gradient = matmul_op(linear, Phase::kInputGrad);
   if (column && sequence) {
-    forward(tensor_collective("the input of " + linear.name, CollectiveKind::kAllGather, in, Phase::kForward));
+    LayerOp gather = tensor_collective("the input of " + linear.name, CollectiveKind::kAllGather, in, Phase::kForward);
+    gather.parts = gathered_parts(linear);
+    cut(product, gather.parts);
+    forward(std::move(gather));
     LayerOp again =
         tensor_collective("the input of " + linear.name, CollectiveKind::kAllGather, in, Phase::kWeightGrad);
     again.beside_next = setup_.tensor_overlap;
     backward(again);
   }
-  forward(matmul_op(linear, Phase::kForward));
-  if (row) forward(tensor_collective("the output of " + linear.name, sum, out, Phase::kForward));
-  if (row && sequence) {
-    backward(tensor_collective("the gradient of " + linear.name, CollectiveKind::kAllGather, out, Phase::kInputGrad));
+  if (row && sequence) cut(product, summed_parts(linear));
+  forward(std::move(product));
+  if (row) {
+    LayerOp summed = tensor_collective("the output of " + linear.name, sum, out, Phase::kForward);
+    if (sequence) summed.parts = summed_parts(linear);
+    forward(std::move(summed));
   }
-  backward(matmul_op(linear, Phase::kInputGrad));
+  if (row && sequence) {
+    LayerOp gather =
+        tensor_collective("the gradient of " + linear.name, CollectiveKind::kAllGather, out, Phase::kInputGrad);
+    gather.parts = gathered_parts(linear);
+    cut(input_gradient, gather.parts);
+    backward(std::move(gather));
+  }
+  backward(std::move(input_gradient));
   if (column) {
     LayerOp gradient = tensor_collective("the input gradient of " + linear.name, sum, in, Phase::kInputGrad);
     gradient.beside_next = setup_.tensor_overlap;

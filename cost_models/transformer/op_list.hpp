@@ -48,6 +48,8 @@ struct Linear {
   std::int64_t batch = 1;
   double imbalance = 1;
   bool wide = false;  // 16 bits where other products have 8
+  // One of the layers that have user buffers: qkv, proj, fc1 and fc2 in Transformer Engine's initialize_ub.
+  bool user_buffers = false;
 };
 
 // The collectives around a matmul over the tensor ranks.
@@ -91,7 +93,11 @@ class OpList {
 
   [[nodiscard]] NumberFormat format_of(const Linear& linear) const;
   [[nodiscard]] LayerOp matmul_op(const Linear& linear, LayerOp::Phase phase) const;
+  static void cut(LayerOp& product, int parts);
   void cast(const Linear& linear);
+  // Into how many parts a product is cut whose input is gathered over the tensor ranks, or whose output is summed.
+  [[nodiscard]] int gathered_parts(const Linear& linear) const;
+  [[nodiscard]] int summed_parts(const Linear& linear) const;
   [[nodiscard]] LayerOp tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes,
                                           LayerOp::Phase phase) const;
 

@@ -48,6 +48,15 @@ struct RecomputeModules {
   bool shared_experts = false;  // of blocks with experts
 };
 
+// Transformer Engine's user buffers, which Megatron-LM's --tp-comm-overlap asks for: the products of attention and of
+// dense MLPs run in parts, and what they exchange over the tensor ranks travels beside these.
+struct UserBuffers {
+  bool gathers = false;  // tp_comm_overlap_ag: one part for each rank's share, while the next share arrives
+  bool sums = false;     // tp_comm_overlap_rs: each part's output is summed while the next part is computed
+
+  friend bool operator==(const UserBuffers&, const UserBuffers&) = default;
+};
+
 struct TrainingSetup {
   TransformerShape shape;
   Parallelism parallel;
@@ -73,6 +82,7 @@ struct TrainingSetup {
   Recompute recompute = Recompute::kNone;
   RecomputeModules modules;    // with Recompute::kSelective
   bool tensor_overlap = true;  // collectives of input gradients overlap the weight gradients' matmuls
+  UserBuffers user_buffers;    // with sequence parallelism over several tensor ranks
   // Context ranks exchange heads for tokens (Ulysses), instead of sending keys and values around (ring attention).
   bool context_all_to_all = false;
   // Matmuls of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the

@@ -11,6 +11,7 @@
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/shell_words.hpp"
+#include "formats/megatron/tensor_overlap.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 
@@ -270,11 +271,8 @@ class Translation {
     if (hidden > 0 || attention > 0) set("dropout", "true");
     (void)in_.word("cross-entropy-fusion-impl");
     if (in_.flag("cross-entropy-loss-fusion")) set("loss", "fused");
-    (void)in_.flag("async-tensor-model-parallel-allreduce");
-    if (in_.flag("no-async-tensor-model-parallel-allreduce")) set("tensor-overlap", "off");
-    if (in_.flag("tp-comm-overlap")) {
-      in_.find("--tp-comm-overlap: collectives overlap with gradients' products only, not with each product's parts");
-    }
+    const std::string overlap = tensor_overlap(in_, tensor_);
+    if (!overlap.empty()) set("tensor-overlap", overlap);
     if (in_.flag("no-gradient-accumulation-fusion")) set("grad-accumulation", "separate");
   }
 

@@ -86,6 +86,14 @@ void check_scatter(const Parallelism& sizes) {
                                              : "add --tp 8, or leave --scatter-gather out"});
 }
 
+// Megatron-LM's validate_args asks for it, too: what user buffers exchange are shares of a sequence.
+void check_user_buffers(const TrainingSetup& setup, const Parallelism& sizes) {
+  if (setup.user_buffers == UserBuffers{} || sizes.tensor < 2 || sizes.sequence) return;
+  throw InputError(Diagnostic{"C004", "--tensor-overlap",
+                              "user buffers exchange the shares of a sequence, which the tensor ranks do not split",
+                              "add --sequence-parallel, or write --tensor-overlap on"});
+}
+
 // How long the receivers take to put together what the largest transfer brings. They wait for that as they wait for
 // the transfer, so it counts as latency of every transfer; and it is calibrated with the transfers, not here.
 Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
@@ -185,6 +193,7 @@ void set_modelled_profile(Scenario& scenario) {
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;
   check_setup(model_request(scenario, layout).setup);
+  check_user_buffers(*scenario.transformer.setup, layout.sizes);
   if (scenario.cluster.graph != nullptr) check_job_fits(scenario, devices);
   if (scenario.transformer.scatter_gather) check_scatter(layout.sizes);
   const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));

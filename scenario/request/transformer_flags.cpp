@@ -121,6 +121,15 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
   }
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
   if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
+  if (setup.user_buffers != UserBuffers{}) {
+    const char* parts = !setup.user_buffers.sums      ? "gathers beside parts of products"
+                        : !setup.user_buffers.gathers ? "sums beside parts of products"
+                                                      : "gathers and sums beside parts of products";
+    scenario.assumptions.push_back({.key = "user buffers",
+                                    .amount = parts,
+                                    .source = Source::kGiven,
+                                    .citation = "Transformer Engine's defaults for --tp-comm-overlap, recalled"});
+  }
   if (setup.recompute != Recompute::kNone) {
     add("recomputation",
         setup.recompute == Recompute::kFull ? "of every block, inside B" : recomputation_words(setup.modules),
@@ -149,6 +158,13 @@ NumberFormat moment_format(std::size_t word) {
   constexpr std::array<NumberFormat, 4> kFormats{NumberFormat::kFp32, NumberFormat::kBf16, NumberFormat::kFp16,
                                                  NumberFormat::kFp8};
   return kFormats.at(word);
+}
+
+// on, off, and what user buffers add to on: both ways, gathers alone, sums alone.
+void set_tensor_overlap(std::size_t word, TrainingSetup& setup) {
+  constexpr std::array<UserBuffers, 5> kBuffers{{{}, {}, {true, true}, {true, false}, {false, true}}};
+  setup.tensor_overlap = word != 1;
+  setup.user_buffers = kBuffers.at(word);
 }
 
 // Flags about numbers that only some formats have.
@@ -201,7 +217,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.fp8_recipe = static_cast<Fp8Recipe>(word_index(rows, "--fp8-recipe")); });
   checks.run([&] { scenario.cuda_graphs = word_index(rows, "--cuda-graphs") == 1; });
   checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
-  checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
+  checks.run([&] { set_tensor_overlap(word_index(rows, "--tensor-overlap"), setup); });
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
   checks.run([&] { setup.dispatch = static_cast<MoeDispatch>(word_index(rows, "--moe-dispatch")); });
   checks.run([&] { setup.exchange_overlap = word_index(rows, "--moe-overlap") == 1; });

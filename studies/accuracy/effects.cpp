@@ -52,6 +52,9 @@ std::vector<ModelEffect> make_effects() {
       switched("compute slowed beside collectives", "not slowed", &E::slowed_compute),
       flagged("tensor ranks' overlap", "none (--tensor-overlap off)", {"--tensor-overlap"}, "--tensor-overlap=off",
               true),
+      flagged("user buffers", "products and exchanges whole (--tensor-overlap on)",
+              {"--tensor-overlap=userbuffers", "--tensor-overlap=userbuffers-ag", "--tensor-overlap=userbuffers-rs"},
+              "", false),
       flagged("gradients and weights in buckets", "reduced after the last backward",
               {"--overlap-grad-reduce", "--overlap-param-gather"}, "", false),
       flagged("scattered activations", "whole activations between stages", {"--scatter-gather"}, "", false),
@@ -66,7 +69,8 @@ std::vector<ModelEffect> make_effects() {
 
 bool has_flag(const std::string& argument, const std::vector<std::string>& names) {
   const std::string name = argument.substr(0, argument.find('='));
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& one) { return one == name || one == argument; });
 }
 
 bool has_model(const ResultRecord& record) {

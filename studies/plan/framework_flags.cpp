@@ -61,6 +61,12 @@ std::string megatron_recomputation(const PlanChoice& choice, std::string modules
   return " --recompute-granularity selective" + (modules.empty() ? "" : " --recompute-modules " + modules);
 }
 
+std::string megatron_user_buffers(const PlanChoice& choice, const UserBuffers& buffers) {
+  if (buffers == UserBuffers{} || choice.tensor < 2 || !choice.sequence) return "";
+  return std::string(" --tp-comm-overlap") + (buffers.gathers ? "" : " --disable-tp-comm-overlap-ag") +
+         (buffers.sums ? "" : " --disable-tp-comm-overlap-rs");
+}
+
 FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   FrameworkFlags flags{"Megatron-LM", "", ""};
   flags.note = obstacle(choice, flags.framework);
@@ -73,6 +79,7 @@ FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   if (choice.context > 1) flags.text += argument("--context-parallel-size", choice.context);
   if (choice.expert > 1) flags.text += argument("--expert-model-parallel-size", choice.expert);
   if (choice.sequence) flags.text += " --sequence-parallel";
+  flags.text += megatron_user_buffers(choice, run.user_buffers);
   if (!choice.rank_order.empty()) flags.text += " --use-tp-pp-dp-mapping";
   if (choice.zero == 1) flags.text += " --use-distributed-optimizer";
   if (choice.zero == 2) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cost_models/transformer/setup.hpp"
 #include "scenario/job/job.hpp"
 #include "studies/plan/choice.hpp"
 
@@ -24,6 +25,7 @@ struct ChosenRun {
   const Profile& profile;  // of its scenario
   std::int64_t global_batch = 0;
   std::string recompute_modules;  // "mlp,moe_act", that selective recomputation is of; empty: the framework's own
+  UserBuffers user_buffers;
 };
 
 // `framework` is one of these.

@@ -119,13 +119,15 @@ class PlanMaker {
   }
 
   [[nodiscard]] FrameworkFlags flags_to_paste(const std::string& framework, const Shown& one) const {
-    return framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario->profile));
+    return framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario));
   }
 
   // Selective recomputation is of the modules that the job names.
-  [[nodiscard]] ChosenRun chosen_run(const Job& job, const Profile& profile) const {
+  [[nodiscard]] ChosenRun chosen_run(const Job& job, const Scenario& scenario) const {
     const PlanRequest& request = asked().request;
-    return {job, profile, request.global_batch, request.job.transformer.recompute_modules};
+    const std::optional<TrainingSetup>& setup = scenario.transformer.setup;
+    return {job, *scenario.profile, request.global_batch, request.job.transformer.recompute_modules,
+            setup ? setup->user_buffers : UserBuffers{}};
   }
 
   // The best plan that the framework runs; null where that is the best of all, or there is none.

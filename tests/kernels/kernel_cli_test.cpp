@@ -149,4 +149,30 @@ TEST_CASE("kernels: every preset runs, and the list says where its kernels are f
   CHECK(list.find("want of measurements") != std::string::npos);
 }
 
+TEST_CASE("kernels: the list says of every new preset what states its figures, and what is recalled") {
+  const Folder folder;
+  const Report list = Report::parse(folder.data({"list", "hardware", "--format", "json"}))["hardware"];
+  const auto of = [&](const std::string& name) {
+    for (const Report& one : list) {
+      if (one["name"] == name) return one.dump();
+    }
+    return std::string();
+  };
+  for (const char* gpu : {"b300", "gb300", "h20", "h800", "a800", "l40s"}) {
+    const std::string text = of(gpu);
+    CAPTURE(text);
+    for (const char* part : {"rates", "memory and its bandwidth", "multiprocessors", "links: ", "that NCCL takes",
+                             ": datasheet figures, recalled", "kernels: "}) {
+      CAPTURE(part);
+      CHECK(text.find(part) != std::string::npos);
+    }
+  }
+  CHECK(of("b300").find("aiconfigurator@095f58a, b300_sxm.yaml") != std::string::npos);
+  CHECK(of("b300").find("268 GiB at 7750 GB/s") != std::string::npos);  // 288,400,343,040 bytes; 7.75e12 a second
+  CHECK(of("gb300").find("277 GiB at 8000 GB/s") != std::string::npos);
+  for (const char* gpu : {"h20", "l40s"}) {
+    CHECK(of(gpu).find("rates, memory and its bandwidth, multiprocessors") != std::string::npos);
+  }
+}
+
 }  // namespace debubble::testing

@@ -154,19 +154,22 @@ TEST_CASE("the first stages alone recompute where that is what fits, and the com
   CHECK(best["choice"]["recompute_stages"] == "0-1");
   CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));
   CHECK(contains(best["command"], " --recompute full --recompute-stages 0-1"));
+  CHECK(!contains(plan["frameworks"][0]["text"], "tp-comm"));
   CHECK(plan["frameworks"][0]["of_own_best"] == true);  // Megatron-LM recomputes alike on all stages
 }
 
 TEST_CASE("what runs in a framework comes with what to paste there") {
   const Folder folder;
-  const Json plan = Json::parse(folder.data(small_with(
-      {"--tp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--recompute", "full", "--format", "json"})));
+  const Json plan =
+      Json::parse(folder.data(small_with({"--tp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--recompute",
+                                          "full", "--tensor-overlap", "userbuffers-ag", "--format", "json"})));
   const Json& megatron = plan["frameworks"][0];
   CHECK(megatron["framework"] == "Megatron-LM");
   const auto text = megatron["text"].get<std::string>();
   for (const char* const part :
        {"--tensor-model-parallel-size 2 ", "--pipeline-model-parallel-size 2 ", "--global-batch-size 32",
-        "--sequence-parallel", "--use-distributed-optimizer", "--recompute-granularity full"}) {
+        "--sequence-parallel --tp-comm-overlap --disable-tp-comm-overlap-rs", "--use-distributed-optimizer",
+        "--recompute-granularity full"}) {
     CHECK(contains(text, part));
   }
   CHECK(contains(plan["frameworks"][1]["text"], "pipeline_parallel_schedule = \"1F1B\"\n"));

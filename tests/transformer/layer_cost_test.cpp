@@ -123,6 +123,9 @@ TEST_CASE("the ops of a layer and its waits for the host are the profile's times
         request.setup.recompute = recompute;
         request.host_launch = launch;
         check_sums(request);
+        request.setup.user_buffers = {true, true};
+        check_sums(request);
+        request.setup.user_buffers = {};
         request.setup.compute = NumberFormat::kFp8;
         request.setup.tensor_overlap = false;
         check_sums(request);

@@ -250,6 +250,38 @@ TEST_CASE("what a script switches off: overlap over the tensor ranks, gradients 
   CHECK(!found(scenario, "fusion"));
 }
 
+TEST_CASE("a script's user buffers, and what of them it switches off") {
+  const auto overlap = [](const std::string& more) {
+    return read_megatron(
+        "torchrun --nproc_per_node 8 x.py --num-layers 2 --hidden-size 64 --num-attention-heads 8 "
+        "--seq-length 16 --bf16 --micro-batch-size 1 --global-batch-size 4 " +
+            more,
+        "x");
+  };
+  const std::string split = "--tensor-model-parallel-size 4 --sequence-parallel ";
+  CHECK(flag(overlap(split), "tensor-overlap") == "(none)");
+  CHECK(flag(overlap(split + "--tp-comm-overlap"), "tensor-overlap") == "userbuffers");
+  CHECK(!found(overlap(split + "--tp-comm-overlap"), "tp-comm"));
+  CHECK(flag(overlap(split + "--tp-comm-overlap --disable-tp-comm-overlap-ag"), "tensor-overlap") == "userbuffers-rs");
+  CHECK(flag(overlap(split + "--tp-comm-overlap --disable-tp-comm-overlap-rs"), "tensor-overlap") == "userbuffers-ag");
+  const std::string neither = "--tp-comm-overlap --disable-tp-comm-overlap-ag --disable-tp-comm-overlap-rs ";
+  CHECK(flag(overlap(split + neither), "tensor-overlap") == "(none)");
+  // NCCL's collectives take the place of user buffers, beside the same products.
+  const MegatronScenario bulk =
+      overlap(split + "--tp-comm-overlap --disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad");
+  CHECK(flag(bulk, "tensor-overlap") == "userbuffers");
+  CHECK(!found(bulk, "tp-comm"));
+  const MegatronScenario early = overlap(split + "--tp-comm-overlap --tp-comm-overlap-rs-dgrad");
+  CHECK(found(early, "--tp-comm-overlap-rs-dgrad: sums of input gradients"));
+  CHECK(flag(overlap("--tp-comm-overlap"), "tensor-overlap") == "(none)");  // one rank
+  const MegatronScenario whole = overlap("--tensor-model-parallel-size 4 --tp-comm-overlap");
+  CHECK(flag(whole, "tensor-overlap") == "(none)");
+  CHECK(found(whole, "--tp-comm-overlap: Megatron-LM refuses it without --sequence-parallel"));
+  // A log names what is on.
+  CHECK(flag(overlap(split + "--tp-comm-overlap --tp-comm-bulk-dgrad --tp-comm-overlap-rs"), "tensor-overlap") ==
+        "userbuffers-rs");
+}
+
 TEST_CASE("what a script does not say is refused or said") {
   const auto refusal = [](const std::string& text) {
     try {

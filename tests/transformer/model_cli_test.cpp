@@ -249,6 +249,40 @@ TEST_CASE("every flag of the model changes what it names") {
   CHECK(makespan(report(folder, with(tensor, {"--tensor-overlap", "off"}))) > makespan(report(folder, tensor)));
 }
 
+TEST_CASE("user buffers shorten a step on tensor ranks that split the sequence, and are refused on others") {
+  const Folder folder;
+  const std::vector<std::string> job{
+      "simulate", "--model", "llama3-70b", "--hardware", "h100",       "-p",         "2",
+      "-m",       "4",       "--tp",       "8",          "--topology", "dgx-h100:2", "--sequence-parallel"};
+  const auto step = [&](const std::vector<std::string>& more) { return makespan(report(folder, with(job, more))); };
+  const double on = step({});
+  const double both = step({"--tensor-overlap", "userbuffers"});
+  const double gathers = step({"--tensor-overlap", "userbuffers-ag"});
+  const double sums = step({"--tensor-overlap", "userbuffers-rs"});
+  CHECK(step({"--tensor-overlap", "on"}) == on);
+  CHECK(step({"--tensor-overlap", "off"}) > on);
+  CHECK(both < gathers);
+  CHECK(both < sums);
+  CHECK(gathers < on);
+  CHECK(sums < on);
+  // Blocks lose what their gathers and sums lose, each by itself; stages that differ wait a little less or more.
+  CHECK(on - both == doctest::Approx(2 * on - gathers - sums).epsilon(0.05));
+  const std::vector<std::string> one{"simulate", "--model", "llama3-8b", "-p", "4", "--hardware", "h100"};
+  CHECK(makespan(report(folder, with(one, {"--tensor-overlap", "userbuffers"}))) == makespan(report(folder, one)));
+  const std::string refused = folder.refusal(with(one, {"--tp", "8", "--tensor-overlap", "userbuffers"}));
+  CHECK(has(refused, "error[C004]: user buffers exchange the shares of a sequence"));
+  CHECK(has(refused, "add --sequence-parallel, or write --tensor-overlap on"));
+  CHECK(has(folder.refusal(with(one, {"--tensor-overlap", "userbuffer"})), "error[C002]"));
+  std::vector<std::string> cost = with(job, {"--tensor-overlap", "userbuffers"});
+  cost.front() = "cost";
+  cost.insert(cost.begin(), "explain");
+  const std::string text = folder.data(cost);
+  CHECK(has(text, "qkv in 8 parts"));
+  const json run = report(folder, with(job, {"--tensor-overlap", "userbuffers-rs"}));
+  CHECK(has(run["assumptions"].dump(), R"("what":"user buffers")"));
+  CHECK(has(run["assumptions"].dump(), "sums beside parts of products"));
+}
+
 TEST_CASE("contradictions and mistakes are refused") {
   const Folder folder;
   const auto refusal = [&](const std::vector<std::string>& more) { return folder.refusal(with({"simulate"}, more)); };

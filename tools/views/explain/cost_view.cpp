@@ -28,6 +28,7 @@ Nanoseconds layer_time(const LayerCost& layer) { return layer.forward.total + la
 std::string op_words(const OpCost& cost) {
   const Nanoseconds hidden = cost.own.alone - cost.whole;
   std::string text = cost.op.name;
+  if (cost.op.parts > 1) text += fmt::format(" in {} parts", cost.op.parts);
   if (hidden > 0) text += fmt::format(" ({} of it hidden)", format_duration(hidden));
   if (cost.op.quantises && cost.whole == 0) text += " (in its product)";
   return text;

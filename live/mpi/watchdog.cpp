@@ -27,7 +27,7 @@ Watchdog::Watchdog(MessagePassing& passing, ControlChannel& channel, Mailbox& ma
       mailbox_(mailbox),
       patience_(patience),
       most_silence_(most_silence(patience)),
-      heard_(static_cast<std::size_t>(passing.size()), Clock::now()),
+      heard_(static_cast<std::size_t>(passing.size())),
       ranks_(static_cast<std::size_t>(passing.size()), MessageType::kMoving),
       statuses_(static_cast<std::size_t>(passing.size())) {}
 
@@ -55,14 +55,23 @@ void Watchdog::give_signs_of_life() {
   }
 }
 
+// Who has not been heard yet is still in MPI's start, where others may keep it (stopped_ranks.hpp).
+bool Watchdog::is_silent(int rank, Clock::time_point now, std::chrono::nanoseconds longest) const {
+  const std::optional<Clock::time_point>& heard = at(heard_, rank);
+  return heard.has_value() && now - *heard > longest;
+}
+
 void Watchdog::look_for_silence(Clock::time_point now) {
   // Whoever was stopped itself, maybe with the whole job, has heard nothing meanwhile.
-  if (now - polled_ > most_silence_ / 2) std::fill(heard_.begin(), heard_.end(), now);
+  const bool was_away = now - polled_ > most_silence_ / 2;
+  for (std::optional<Clock::time_point>& heard : heard_) {
+    if (was_away && heard.has_value()) heard = now;
+  }
   polled_ = now;
   if (passing_.rank() == 0) {
     std::vector<int> silent;
     for (int rank = 1; rank < passing_.size(); ++rank) {
-      if (now - at(heard_, rank) > most_silence_) silent.push_back(rank);
+      if (is_silent(rank, now, most_silence_)) silent.push_back(rank);
     }
     if (silent.empty()) return;
     statuses_.front() = mailbox_.status();
@@ -73,7 +82,7 @@ void Watchdog::look_for_silence(Clock::time_point now) {
   // One after the other, so that the first one speaks for all: it ends the job.
   constexpr int kMostTurns = 20;
   const auto turn = std::chrono::milliseconds(100) * std::min(passing_.rank() - 1, kMostTurns);
-  if (now - heard_.front() <= most_silence_ + turn) return;
+  if (!is_silent(0, now, most_silence_ + turn)) return;
   throw std::runtime_error("rank 0 has given no sign of life for " + whole_seconds(most_silence_.count()) +
                            ": its process is stopped, or its host is out of reach; the run ends");
 }

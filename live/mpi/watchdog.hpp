@@ -60,6 +60,7 @@ class Watchdog {
   using Clock = std::chrono::steady_clock;
   void check_own_work();
   void give_signs_of_life();
+  [[nodiscard]] bool is_silent(int rank, Clock::time_point now, std::chrono::nanoseconds longest) const;
   void look_for_silence(Clock::time_point now);
   void send_state(MessageType type);
   void update(int rank, MessageType type, const DeviceStatus& status);
@@ -75,11 +76,11 @@ class Watchdog {
   Mailbox& mailbox_;
   std::chrono::nanoseconds patience_;
   std::chrono::nanoseconds most_silence_;
-  Clock::time_point polled_ = Clock::now();       // last
-  Clock::time_point spoke_;                       // gave a sign of life last
-  std::vector<Clock::time_point> heard_;          // by rank: last; but on rank 0 only that of rank 0 counts
-  MessageType last_sent_ = MessageType::kMoving;  // what this rank reported last
-  std::vector<MessageType> ranks_;                // what each rank reported last; rank 0 only, like the next two
+  Clock::time_point polled_ = Clock::now();              // last
+  Clock::time_point spoke_;                              // gave a sign of life last
+  std::vector<std::optional<Clock::time_point>> heard_;  // by rank: last; elsewhere than on rank 0 of rank 0 only
+  MessageType last_sent_ = MessageType::kMoving;         // what this rank reported last
+  std::vector<MessageType> ranks_;                       // what each rank reported last; rank 0 only, like the next two
   std::vector<DeviceStatus> statuses_;
   std::optional<int> replies_;  // received so far to the open probe
   std::optional<Outcome> outcome_;

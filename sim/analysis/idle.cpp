@@ -21,7 +21,7 @@ bool span_makes_input_gradient(const Span& span) {
   return span_has_kind(span, OpKind::kBackward) || span_has_kind(span, OpKind::kInputGrad);
 }
 
-IdleCause cause_of(ChainPart part, IdleCause compute_cause) {
+IdleCause idle_cause_of(ChainPart part, IdleCause compute_cause) {
   switch (part) {
     case ChainPart::kCompute:
       return compute_cause;
@@ -54,7 +54,7 @@ bool is_nobodys_fault(ChainPart part) {
 void add_parts(const ChainParts& parts, IdleCause compute_cause, bool tail, NanosecondsByCause& causes) {
   for (std::size_t k = 0; k < kChainParts; ++k) {
     const auto part = static_cast<ChainPart>(k);
-    time_in(causes, tail && is_nobodys_fault(part) ? compute_cause : cause_of(part, compute_cause)) += parts[k];
+    time_in(causes, tail && is_nobodys_fault(part) ? compute_cause : idle_cause_of(part, compute_cause)) += parts[k];
   }
 }
 

@@ -11,16 +11,16 @@
 #include "sim/analysis/idle.hpp"
 #include "sim/analysis/memory.hpp"
 #include "sim/core/at.hpp"
-#include "sim/engine/node_times.hpp"
+#include "sim/engine/node_ends.hpp"
 
 namespace debubble {
 
 namespace {
 
-// Gates of NodeTimes, for GateChains.
+// Gates of NodeEnds, for GateChains.
 class NodeChains {
  public:
-  explicit NodeChains(const NodeTimes& times) : times_(times) {}
+  explicit NodeChains(const NodeEnds& times) : times_(times) {}
 
   Gate pass(const Gate& gate, OpenGap& gap) const {
     const std::size_t node = to_index(gate.index);
@@ -47,7 +47,7 @@ class NodeChains {
   [[nodiscard]] std::size_t things() const { return 2 * times_.size(); }
 
  private:
-  const NodeTimes& times_;
+  const NodeEnds& times_;
 };
 
 // One device on the way through the program.
@@ -160,7 +160,7 @@ class BriefAnalysis {
   }
 
   const Job& job_;
-  NodeTimes times_;
+  NodeEnds times_;
   NodeChains run_;
   GateChains<NodeChains> chains_;
   Timeline empty_ = without_spans(job_.schedule);
@@ -176,11 +176,11 @@ class BriefAnalysis {
   }
 };
 
-bool is_plain(const Job& job, const Program& program) {
+bool follows_without_spans(const Job& job, const Program& program) {
   const auto has_collectives = [](const StageCost& stage) {
     return stage.output != 0 || stage.forward_collective != 0 || stage.backward_collective != 0;
   };
-  if (!NodeTimes::knows(program) || job.schedule.asynchrony || job.extra_work) return false;
+  if (!NodeEnds::knows(program) || job.schedule.asynchrony || job.extra_work) return false;
   if (std::any_of(program.cells.begin(), program.cells.end(), [](const auto& cell) { return cell.paired; }))
     return false;
   return std::none_of(job.costs.stages.begin(), job.costs.stages.end(), has_collectives);
@@ -189,7 +189,7 @@ bool is_plain(const Job& job, const Program& program) {
 }  // namespace
 
 std::optional<Report> brief_report(const Job& job, const Program& program) {
-  if (!is_plain(job, program)) return std::nullopt;
+  if (!follows_without_spans(job, program)) return std::nullopt;
   return BriefAnalysis(job, program).run();
 }
 

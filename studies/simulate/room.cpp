@@ -28,7 +28,7 @@ std::optional<Bytes> kibibytes_in(const char* path, const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<Bytes> number_in(const std::string& path) {
+std::optional<Bytes> figure_in(const std::string& path) {
   std::ifstream file(path);
   Bytes value = 0;
   if (file >> value) return value;
@@ -45,8 +45,8 @@ std::optional<Bytes> group_left() {
   std::optional<Bytes> least;
   for (std::string group = line.substr(3);; group.resize(group.rfind('/'))) {
     const std::string folder = "/sys/fs/cgroup" + (group == "/" ? "" : group);
-    const std::optional<Bytes> most = number_in(folder + "/memory.max");
-    const std::optional<Bytes> used = number_in(folder + "/memory.current");
+    const std::optional<Bytes> most = figure_in(folder + "/memory.max");
+    const std::optional<Bytes> used = figure_in(folder + "/memory.current");
     if (most && used) {
       std::ifstream statistics(folder + "/memory.stat");
       Bytes cached = 0;

@@ -1,4 +1,4 @@
-// NodeTimes: when every node of a run ends and which comes before it on its lane: 12 bytes a node, from which all else
+// NodeEnds: when every node of a run ends and which comes before it on its lane: 12 bytes a node, from which all else
 // about a plain run follows. For runs too large to keep a span for each (sim/engine/simulate.hpp): the same times to
 // the nanosecond, and the same reasons for them.
 #pragma once
@@ -15,14 +15,14 @@
 
 namespace debubble {
 
-class NodeTimes {
+class NodeEnds {
  public:
   // Whether it knows the program: overlapped transfers, no more than one input from another device for each node, no
   // copies, barriers or unequal pieces.
   [[nodiscard]] static bool knows(const Program& program);
 
   // The program must stay.
-  NodeTimes(const Program& program, const StageCosts& costs, const Topology& topology);
+  NodeEnds(const Program& program, const StageCosts& costs, const Topology& topology);
 
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
   [[nodiscard]] Nanoseconds begin(std::size_t node) const {

@@ -1,4 +1,4 @@
-#include "sim/engine/node_times.hpp"
+#include "sim/engine/node_ends.hpp"
 
 #include <algorithm>
 
@@ -18,12 +18,12 @@ struct EndRecorder {
 
 }  // namespace
 
-bool NodeTimes::knows(const Program& program) {
+bool NodeEnds::knows(const Program& program) {
   return program.p2p == P2p::kOverlapped && program.extra_inputs.empty() && program.copies.empty() &&
          !program.has_features;
 }
 
-NodeTimes::NodeTimes(const Program& program, const StageCosts& costs, const Topology& topology)
+NodeEnds::NodeEnds(const Program& program, const StageCosts& costs, const Topology& topology)
     : program_(program),
       tables_(make_tables(program, costs, topology)),
       ends_(program.nodes.size()),
@@ -42,7 +42,7 @@ NodeTimes::NodeTimes(const Program& program, const StageCosts& costs, const Topo
 }
 
 // On a tie the lane counts, as for a SpanRecorder: nothing was lost by waiting for the transfer.
-Gate NodeTimes::gate(std::size_t node) const {
+Gate NodeEnds::gate(std::size_t node) const {
   const std::int32_t previous = before_[node];
   const Nanoseconds free = previous < 0 ? 0 : at(ends_, previous);
   const std::int32_t from = maker(node);

@@ -27,9 +27,9 @@ inline double cpu_seconds(int who) {
   return cpu_seconds(usage);
 }
 
-enum class Counted { kCpu, kElapsed };
+enum class Counted { kCpu, kElapsed, kMostMemory };
 
-// `debubble` with these words, start-up and all; what it prints is thrown away.
+// `debubble` with these words, start-up and all; what it prints is thrown away. Of memory bytes stand for seconds.
 inline void time_command(benchmark::State& state, std::vector<std::string> words, Counted counted = Counted::kCpu) {
   const char* given = std::getenv("DEBUBBLE_BINARY");
   words.insert(words.begin(), given != nullptr ? given : DEBUBBLE_BINARY);
@@ -52,7 +52,10 @@ inline void time_command(benchmark::State& state, std::vector<std::string> words
       break;
     }
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    state.SetIterationTime(counted == Counted::kCpu ? cpu_seconds(usage) : elapsed.count());
+    constexpr double kKibibyte = 1024;
+    state.SetIterationTime(counted == Counted::kCpu       ? cpu_seconds(usage)
+                           : counted == Counted::kElapsed ? elapsed.count()
+                                                          : static_cast<double>(usage.ru_maxrss) * kKibibyte);
   }
   posix_spawn_file_actions_destroy(&silent);
 }

@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <variant>
 #include <vector>
 
+#include "bench/child.hpp"
 #include "bench/floor.hpp"
 #include "cost_models/uniform.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/analysis/analyse.hpp"
 #include "sim/engine/simulate.hpp"
 
 namespace debubble::bench {
@@ -112,6 +116,31 @@ void command_simulate(benchmark::State& state) {
   posix_spawn_file_actions_destroy(&silent);
 }
 
+// From rows to report, with every span: long pipelines of few microbatches, whose waits reach far back.
+void report_1f1b(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  const StageCosts costs = uniform_costs({}, schedule.stages, 1);
+  for (auto _ : state) {
+    const Program program = std::get<Program>(lower(schedule));
+    const Timeline timeline = simulate(program, schedule, costs, Topology::ideal(10'000, 0));
+    benchmark::DoNotOptimize(analyse(timeline, schedule, costs));
+  }
+  count_ops(state, schedule.total_ops());
+}
+void lower_blocking_1f1b(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  for (auto _ : state) benchmark::DoNotOptimize(lower(schedule, P2p::kBlocking));
+  count_ops(state, schedule.total_ops());
+}
+
+// The memory of the real binary at its most, for the numbers of a run: bytes, where times are seconds.
+void command_memory(benchmark::State& state) {
+  const std::int64_t microbatches = state.range(0);
+  time_command(state, {"simulate", "-p", "2", "-m", std::to_string(microbatches), "--format", "csv"},
+               Counted::kMostMemory);
+  count_ops(state, static_cast<std::size_t>(4 * microbatches));
+}
+
 void sizes(benchmark::internal::Benchmark* benchmark) { benchmark->Args({16, 256})->Args({64, 1024}); }
 void decades(benchmark::internal::Benchmark* benchmark) {
   benchmark->Args({8, 63})->Args({8, 625})->Args({16, 3'125})->Args({64, 7'813})->Args({64, 78'125});
@@ -122,6 +151,9 @@ BENCHMARK(simulate_1f1b)->Apply(sizes)->Apply(decades);
 BENCHMARK(lower_1f1b)->Apply(sizes);
 BENCHMARK(record_1f1b)->Apply(sizes);
 BENCHMARK(simulate_1f1b_received)->Apply(sizes);
+BENCHMARK(report_1f1b)->Args({1'000, 8})->Args({10'000, 8})->Args({100'000, 8});
+BENCHMARK(lower_blocking_1f1b)->Args({1'000, 8})->Args({100'000, 8});
+BENCHMARK(command_memory)->Arg(1'000'000)->Arg(10'000'000)->UseManualTime()->Iterations(1);
 BENCHMARK(command_simulate)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

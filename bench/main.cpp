@@ -148,6 +148,14 @@ bool print_promises(const Collector& results) {
     const auto [low, high] = std::minmax_element(decades.begin(), decades.end());
     kept &= promise("dearest / cheapest op, 10^3 to 10^7 ops", *high / *low, 2, "");
   }
+  for (const std::string what : {"report_1f1b", "lower_blocking_1f1b"}) {
+    kept &= promise((what + ", op at p=10^5 / op at p=10^3").c_str(),
+                    ratio(results.seconds(what + "/100000/8"), results.seconds(what + "/1000/8")), 4, "");
+  }
+  for (const char* microbatches : {"1000000", "10000000"}) {
+    kept &= promise((std::string("memory of numbers, p=2 m=") + microbatches + ", per op").c_str(),
+                    results.seconds(std::string("command_memory/") + microbatches), 48, " B");
+  }
   constexpr double kMillisecondsPerSecond = 1e3;
   kept &= promise("whole command, p=8 m=64, CPU time", results.seconds("command_simulate/") * kMillisecondsPerSecond,
                   50, " ms");

@@ -24,10 +24,21 @@ std::list<ControlChannel::Transfer>& ControlChannel::abandoned() {
 }
 
 ControlChannel::~ControlChannel() {
+  abandon_if(sending_, [](const Transfer&) { return true; });
+  abandon_if(receiving_, [](const Transfer&) { return true; });
+}
+
+void ControlChannel::abandon(int rank) {
+  abandon_if(sending_, [rank](const Transfer& transfer) { return transfer.peer == rank; });
+}
+
+template <typename Condition>
+void ControlChannel::abandon_if(std::list<Transfer>& transfers, const Condition& condition) {
   static std::mutex mutex;  // in tests ranks are threads of one process
   const std::lock_guard lock(mutex);
-  for (std::list<Transfer>* const transfers : {&sending_, &receiving_}) {
-    abandoned().splice(abandoned().end(), *transfers);
+  for (auto next = transfers.begin(); next != transfers.end();) {
+    const auto transfer = next++;
+    if (condition(*transfer)) abandoned().splice(abandoned().end(), transfers, transfer);
   }
 }
 

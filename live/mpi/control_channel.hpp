@@ -32,6 +32,8 @@ class ControlChannel {
   [[nodiscard]] std::optional<Received> next();
   // Waits for it and yields the core meanwhile. With `from`: waits for one of that rank and queues those of others.
   [[nodiscard]] Received wait(int from = kAnyRank);
+  // No send to that rank counts any more: it takes no messages.
+  void abandon(int rank);
   // Returns once every send has completed.
   void flush();
 
@@ -42,6 +44,8 @@ class ControlChannel {
     std::vector<std::byte> bytes;
   };
   static std::list<Transfer>& abandoned();
+  template <typename Condition>
+  static void abandon_if(std::list<Transfer>& transfers, const Condition& condition);
   void poll();
   [[nodiscard]] std::optional<Received> arrival();
 

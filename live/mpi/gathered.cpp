@@ -1,8 +1,10 @@
 #include "live/mpi/gathered.hpp"
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
+#include "live/mpi/stopped_ranks.hpp"
 #include "live/stall.hpp"
 #include "sim/rows/observed.hpp"
 
@@ -27,6 +29,17 @@ RunIteration iteration_of(const Job& job, const std::vector<std::vector<DeviceRu
   return iteration;
 }
 
+// "rank 2 has given no sign of life for 3 s: its process is stopped, or its host is out of reach"
+std::string silence_of(const std::vector<int>& silent, Nanoseconds patience) {
+  const bool several = silent.size() > 1;
+  std::string ranks;
+  for (const int rank : silent) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  return (several ? "ranks " : "rank ") + ranks + (several ? " have" : " has") + " given no sign of life for " +
+         whole_seconds(most_silence(patience)) + ": " +
+         (several ? "their processes are stopped, or their hosts are" : "its process is stopped, or its host is") +
+         " out of reach (" + (several ? "their places are the last they" : "its place is the last it") + " told)";
+}
+
 }  // namespace
 
 LiveResult result_of(const Job& job, RankReport report) {
@@ -37,6 +50,7 @@ LiveResult result_of(const Job& job, RankReport report) {
   result.hop_bandwidth = job.request().hop_bandwidth;
   result.clocks = std::move(report.clocks);
   if (report.outcome.kind == Outcome::Kind::kStalled) result.stall = explain_stall(job, report.outcome.statuses);
+  if (!report.outcome.silent.empty()) result.stall->cause = silence_of(report.outcome.silent, job.request().patience);
   for (const std::vector<DeviceRun>& device : report.runs) {
     for (const DeviceRun& run : device) result.tensors_checked += run.tensors_checked;
   }

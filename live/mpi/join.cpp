@@ -11,6 +11,7 @@ namespace {
 
 MessagePassing* left_at_exit = nullptr;
 bool alone = false;
+bool end_job = false;
 
 // Once a rank has ended with a status that is not 0, mpirun ends the others. So rank 0, which has the report to write,
 // leaves MPI as the last thing it does, and the others wait for it there, in `finish`. All leave when the process ends,
@@ -18,6 +19,7 @@ bool alone = false;
 void leave_last() {
   std::cout.flush();
   std::fflush(nullptr);
+  if (end_job) left_at_exit->abort();
   if (!alone) left_at_exit->finish();
 }
 
@@ -32,5 +34,7 @@ MessagePassing& join(const MessagePassingPlugin& plugin) {
 }
 
 void leave_alone() { alone = true; }
+
+void end_job_at_exit() { end_job = true; }
 
 }  // namespace debubble::live

@@ -12,6 +12,7 @@
 #include "live/mpi/device_run_codec.hpp"
 #include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/exchange.hpp"
+#include "live/mpi/join.hpp"
 #include "live/mpi/sigterm_report.hpp"
 #include "sim/core/at.hpp"
 
@@ -46,10 +47,9 @@ class RankRun {
     const std::vector<ClockReading> before = clocks();
     if (uses_wall_clock()) exchange_.use_clock(work_.now, shifts(before));
     RankReport report{outcome(), {}, {}, {"one clock", 0, {}}};
-    if (report.outcome.kind != Outcome::Kind::kComplete) {
-      watchdog_.drain();
-      return report;
-    }
+    watchdog_.drain();
+    if (!report.outcome.silent.empty() && passing_.rank() == 0) end_job_at_exit();
+    if (report.outcome.kind != Outcome::Kind::kComplete) return report;
     const std::vector<ClockReading> after = clocks();
     if (passing_.rank() == 0) {
       gather(report);

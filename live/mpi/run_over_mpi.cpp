@@ -4,6 +4,7 @@
 #include "live/mpi/gpu_rank.hpp"
 #include "live/mpi/join.hpp"
 #include "live/mpi/plugin_loader.hpp"
+#include "live/mpi/stopped_ranks.hpp"
 
 namespace debubble::live {
 
@@ -12,6 +13,7 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, c
   if (!mpi_rank_of_environment().has_value() && request.schedule.devices > 1) {
     throw wrong_number_of_ranks(request.schedule.devices, 0);
   }
+  watch_for_stopped_ranks(request.patience);
   MessagePassing& passing = join(plugin);
   ControlChannel channel(passing);
   agree(passing, channel, request, options);

@@ -1,8 +1,11 @@
 #include "live/mpi/watchdog.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "live/mpi/stopped_ranks.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble::live {
@@ -23,17 +26,65 @@ Watchdog::Watchdog(MessagePassing& passing, ControlChannel& channel, Mailbox& ma
       channel_(channel),
       mailbox_(mailbox),
       patience_(patience),
+      most_silence_(most_silence(patience)),
+      heard_(static_cast<std::size_t>(passing.size())),
       ranks_(static_cast<std::size_t>(passing.size()), MessageType::kMoving),
       statuses_(static_cast<std::size_t>(passing.size())) {}
 
 std::optional<Outcome> Watchdog::poll() {
   check_own_work();
+  give_signs_of_life();
   while (!outcome_.has_value()) {  // messages after the outcome belong to the next phase of the run
     std::optional<ControlChannel::Received> received = channel_.next();
     if (!received.has_value()) break;
     read(std::move(*received));
   }
+  if (!outcome_.has_value()) look_for_silence(Clock::now());
   return outcome_;
+}
+
+void Watchdog::give_signs_of_life() {
+  constexpr int kSigns = 4;  // within the longest silence
+  if (outcome_.has_value() || Clock::now() - spoke_ < most_silence_ / kSigns) return;
+  spoke_ = Clock::now();
+  const MessageWriter sign = status_message(static_cast<std::int64_t>(MessageType::kAlive), mailbox_.status());
+  if (passing_.rank() == 0) {
+    channel_.send_to_all_others(sign);
+  } else {
+    channel_.send(0, sign);
+  }
+}
+
+// Who has not been heard yet is still in MPI's start, where others may keep it (stopped_ranks.hpp).
+bool Watchdog::is_silent(int rank, Clock::time_point now, std::chrono::nanoseconds longest) const {
+  const std::optional<Clock::time_point>& heard = at(heard_, rank);
+  return heard.has_value() && now - *heard > longest;
+}
+
+void Watchdog::look_for_silence(Clock::time_point now) {
+  // Whoever was stopped itself, maybe with the whole job, has heard nothing meanwhile.
+  const bool was_away = now - polled_ > most_silence_ / 2;
+  for (std::optional<Clock::time_point>& heard : heard_) {
+    if (was_away && heard.has_value()) heard = now;
+  }
+  polled_ = now;
+  if (passing_.rank() == 0) {
+    std::vector<int> silent;
+    for (int rank = 1; rank < passing_.size(); ++rank) {
+      if (is_silent(rank, now, most_silence_)) silent.push_back(rank);
+    }
+    if (silent.empty()) return;
+    statuses_.front() = mailbox_.status();
+    for (const int rank : silent) at(statuses_, rank).waits = false;  // whatever for: it says no more
+    decide({Outcome::Kind::kStalled, statuses_, {}, std::move(silent)});
+    return;
+  }
+  // One after the other, so that the first one speaks for all: it ends the job.
+  constexpr int kMostTurns = 20;
+  const auto turn = std::chrono::milliseconds(100) * std::min(passing_.rank() - 1, kMostTurns);
+  if (!is_silent(0, now, most_silence_ + turn)) return;
+  throw std::runtime_error("rank 0 has given no sign of life for " + whole_seconds(most_silence_.count()) +
+                           ": its process is stopped, or its host is out of reach; the run ends");
 }
 
 void Watchdog::check_own_work() {
@@ -53,7 +104,7 @@ void Watchdog::send_state(MessageType type) {
 
 void Watchdog::failed(const Failure& failure) {
   last_sent_ = MessageType::kFailed;
-  if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, statuses_, failure});
+  if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, statuses_, failure, {}});
   MessageWriter writer = status_message(static_cast<std::int64_t>(MessageType::kFailed), mailbox_.status());
   write(writer, failure);
   channel_.send(0, writer);
@@ -69,7 +120,7 @@ void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
   at(statuses_, rank) = status;
   if (replies_.has_value() || !all_stopped()) return;
   if (std::find(ranks_.begin(), ranks_.end(), MessageType::kStuck) == ranks_.end()) {
-    return decide({Outcome::Kind::kComplete, statuses_, {}});
+    return decide({Outcome::Kind::kComplete, statuses_, {}, {}});
   }
   probe_all();
 }
@@ -77,7 +128,7 @@ void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
 void Watchdog::probe_all() {
   replies_ = 0;
   channel_.send_to_all_others(status_message(static_cast<std::int64_t>(MessageType::kProbe), {}));
-  if (passing_.size() == 1) decide({Outcome::Kind::kStalled, statuses_, {}});
+  if (passing_.size() == 1) decide({Outcome::Kind::kStalled, statuses_, {}, {}});
 }
 
 void Watchdog::reply_to_probe() {
@@ -90,8 +141,13 @@ void Watchdog::reply_to_probe() {
 void Watchdog::read(ControlChannel::Received received) {
   MessageType type{};
   received.message.into(type);
+  at(heard_, received.from) = Clock::now();
   if (type == MessageType::kOutcome) return read_outcome(received.message);
   const DeviceStatus status = read_status(received.message);
+  if (type == MessageType::kAlive) {
+    at(statuses_, received.from) = status;
+    return;
+  }
   if (type == MessageType::kProbe) return reply_to_probe();
   if (type == MessageType::kFailed) return failed(read_failure(received.message));
   if (type != MessageType::kProbeReply) return update(received.from, type, status);
@@ -104,7 +160,7 @@ void Watchdog::read(ControlChannel::Received received) {
   replies_.reset();
   if (!all_stopped()) return;
   const bool stuck = std::find(ranks_.begin(), ranks_.end(), MessageType::kStuck) != ranks_.end();
-  decide({stuck ? Outcome::Kind::kStalled : Outcome::Kind::kComplete, statuses_, {}});
+  decide({stuck ? Outcome::Kind::kStalled : Outcome::Kind::kComplete, statuses_, {}, {}});
 }
 
 void Watchdog::read_outcome(MessageReader& reader) {
@@ -112,16 +168,21 @@ void Watchdog::read_outcome(MessageReader& reader) {
   reader.into(outcome.kind);
   for (int rank = 0; rank < passing_.size(); ++rank) outcome.statuses.push_back(read_status(reader));
   outcome.failure = read_failure(reader);
+  for (std::int64_t left = reader.number(); left > 0; --left) reader.into(outcome.silent.emplace_back());
   outcome_ = std::move(outcome);
 }
 
-// kLeaving is a rank's last message, and messages of a rank arrive in order: after it none of its sends is in flight.
+// kLeaving is a rank's last message of the watchdog, and messages of a rank arrive in order: after it none of them is
+// in flight. What a faster rank has sent since stays in the channel.
 void Watchdog::drain() {
+  const std::vector<int>& silent = outcome_->silent;
   if (passing_.rank() == 0) {
-    for (int left = passing_.size() - 1; left > 0;) {
-      MessageType type{};
-      channel_.wait().message.into(type);
-      if (type == MessageType::kLeaving) --left;
+    for (int rank = 1; rank < passing_.size(); ++rank) {
+      if (std::find(silent.begin(), silent.end(), rank) != silent.end()) {
+        channel_.abandon(rank);
+        continue;
+      }
+      for (MessageType type{}; type != MessageType::kLeaving;) channel_.wait(rank).message.into(type);
     }
   } else {
     channel_.send(0, status_message(static_cast<std::int64_t>(MessageType::kLeaving), {}));
@@ -137,6 +198,8 @@ void Watchdog::decide(Outcome outcome) {
   writer.number(static_cast<std::int64_t>(MessageType::kOutcome)).number(static_cast<std::int64_t>(outcome_->kind));
   for (const DeviceStatus& status : outcome_->statuses) write(writer, status);
   write(writer, outcome_->failure);
+  writer.number(static_cast<std::int64_t>(outcome_->silent.size()));
+  for (const int rank : outcome_->silent) writer.number(rank);
   channel_.send_to_all_others(writer);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <utility>
 
 #include "sim/analysis/critical_path.hpp"
 #include "sim/analysis/idle.hpp"
@@ -21,18 +22,11 @@ void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& 
   report.peak_by_category = walk.resident(report.device);
   report.peak_memory = total(report.peak_by_category);
   walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Gate& cause) {
-    const Bytes activation =
-        bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
-    report.peak_activation = std::max(report.peak_activation, activation);
-    if (total(bytes) <= report.peak_memory) return;
-    report.peak_memory = total(bytes);
-    report.peak_by_category = bytes;
-    report.peak_memory_at = at;
-    report.peak_memory_op = peak_op(cause, timeline);
+    if (add_level(bytes, at, report)) report.peak_memory_op = peak_op(cause, timeline);
   });
 }
 
-DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int device, double share) {
+DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, IdleTimes& idle, int device) {
   DeviceReport report;
   report.device = device;
   const auto d = static_cast<std::size_t>(device);
@@ -40,14 +34,9 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
     const Span& span = timeline.spans[to_index(k)];
     report.busy += span.end - span.begin;
   }
-  for (const StepSpan& step : timeline.steps) {
-    if (step.device == device && step.lane == StepTask::Lane::kCompute) report.busy += step.end - step.begin;
-  }
-  report.idle = timeline.makespan - report.busy;
-  report.bubble_ratio = ratio_of(report.idle, static_cast<double>(timeline.makespan));
-  report.idle_by_cause = idle_by_cause(timeline, device);
+  report.busy += idle.steps_busy(device);
+  report.idle_by_cause = idle.of(device);
   add_memory(walk, timeline, report);
-  report.peak_activation_shares = share > 0 ? static_cast<double>(report.peak_activation) / share : 0.0;
   return report;
 }
 
@@ -97,26 +86,52 @@ ScheduleFacts facts_of(const Schedule& schedule) {
           replicas,      schedule.params,  schedule.pieces, schedule.sliced};
 }
 
-Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
+bool add_level(const BytesByCategory& bytes, Nanoseconds at, DeviceReport& report) {
+  const Bytes activation =
+      bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
+  report.peak_activation = std::max(report.peak_activation, activation);
+  if (total(bytes) <= report.peak_memory) return false;
+  report.peak_memory = total(bytes);
+  report.peak_by_category = bytes;
+  report.peak_memory_at = at;
+  return true;
+}
+
+Report report_of_devices(const Schedule& schedule, const StageCosts& costs, const RunLength& length,
+                         std::vector<DeviceReport> devices) {
   Report report;
   report.schedule = facts_of(schedule);
-  report.makespan = timeline.makespan;
-  report.span = longest_span(timeline);
+  report.makespan = length.makespan;
+  report.span = length.longest_span;
   report.weight_copies = weight_copies(schedule);
-  const MemoryWalk walk(timeline, schedule, costs);
-  const double share = activation_share(costs, timeline.devices);
+  report.devices = std::move(devices);
+  const auto count = static_cast<int>(report.devices.size());
+  const double share = activation_share(costs, count);
   Nanoseconds busy = 0;
-  for (int device = 0; device < timeline.devices; ++device) {
-    report.devices.push_back(device_report(timeline, walk, device, share));
-    busy += report.devices.back().busy;
+  for (DeviceReport& device : report.devices) {
+    device.idle = report.makespan - device.busy;
+    device.bubble_ratio = ratio_of(device.idle, static_cast<double>(report.makespan));
+    device.peak_activation_shares = share > 0 ? static_cast<double>(device.peak_activation) / share : 0.0;
+    busy += device.busy;
   }
-  const Nanoseconds idle = timeline.makespan * timeline.devices - busy;
-  const double ideal = static_cast<double>(busy) / timeline.devices;
-  report.ideal = (busy + timeline.devices / 2) / timeline.devices;
-  report.bubble_ratio = ratio_of(idle, static_cast<double>(timeline.makespan) * timeline.devices);
+  const Nanoseconds idle = report.makespan * count - busy;
+  const double ideal = static_cast<double>(busy) / count;
+  report.ideal = (busy + count / 2) / count;
+  report.bubble_ratio = ratio_of(idle, static_cast<double>(report.makespan) * count);
   report.bubble_over_ideal = ratio_of(idle, static_cast<double>(busy));
   report.span_bubble_ratio =
       report.span > 0 ? (static_cast<double>(report.span) - ideal) / static_cast<double>(report.span) : 0.0;
+  return report;
+}
+
+Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
+  const MemoryWalk walk(timeline, schedule, costs);
+  IdleTimes idle_times(timeline);
+  std::vector<DeviceReport> devices;
+  for (int device = 0; device < timeline.devices; ++device) {
+    devices.push_back(device_report(timeline, walk, idle_times, device));
+  }
+  Report report = report_of_devices(schedule, costs, {timeline.makespan, longest_span(timeline)}, std::move(devices));
   for (const Transfer& transfer : timeline.transfers) {
     report.p2p_bytes += transfer.bytes;
     ++report.p2p_messages;

@@ -21,111 +21,151 @@ bool span_makes_input_gradient(const Span& span) {
   return span_has_kind(span, OpKind::kBackward) || span_has_kind(span, OpKind::kInputGrad);
 }
 
-// Splits the gap [from, at) before something gated by `gate`. What took longer than it might have took that time last:
-// without it, whatever waits would have gone on so much earlier.
-class GapWalk {
- public:
-  // After a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
-  // as `compute_cause`.
-  GapWalk(const Timeline& timeline, IdleCause compute_cause, bool tail, NanosecondsByCause& causes)
-      : timeline_(timeline), compute_cause_(compute_cause), tail_(tail), causes_(causes) {}
-
-  void explain(Gate gate, Nanoseconds from, Nanoseconds at) {
-    from_ = from;
-    at_ = at;
-    while (at_ > from_) {
-      const auto index = static_cast<std::size_t>(gate.index);
-      switch (gate.kind) {
-        case Gate::Kind::kStart:
-          take(unless_tail(IdleCause::kLaunchGap), from_);
-          return;
-        case Gate::Kind::kSpan:
-          gate = through(timeline_.spans[index]);
-          break;
-        case Gate::Kind::kTransfer:
-          gate = through(timeline_.transfers[index]);
-          break;
-        case Gate::Kind::kCopy:
-          gate = through(timeline_.copies[index], unless_tail(IdleCause::kMemoryLimit));
-          break;
-        case Gate::Kind::kCollective:
-          gate = through(timeline_.collectives[index], unless_tail(IdleCause::kCollective));
-          break;
-        case Gate::Kind::kStep:
-          gate = through(timeline_.steps[index]);
-          break;
-      }
-    }
+IdleCause idle_cause_of(ChainPart part, IdleCause compute_cause) {
+  switch (part) {
+    case ChainPart::kCompute:
+      return compute_cause;
+    case ChainPart::kStraggler:
+      return IdleCause::kStraggler;
+    case ChainPart::kLatency:
+      return IdleCause::kTransferLatency;
+    case ChainPart::kBandwidth:
+      return IdleCause::kTransferBandwidth;
+    case ChainPart::kContention:
+      return IdleCause::kContention;
+    case ChainPart::kMemoryLimit:
+      return IdleCause::kMemoryLimit;
+    case ChainPart::kBarrier:
+    case ChainPart::kStepCollective:
+      return IdleCause::kCollective;
+    case ChainPart::kLaunchGap:
+      return IdleCause::kLaunchGap;
   }
+  return compute_cause;
+}
 
-  // The wait for the step's counterpart in another replica of the pipeline, just before it.
-  void explain_before(const StepSpan& step, Nanoseconds from) {
-    from_ = from;
-    at_ = step.begin;
-    take(IdleCause::kStraggler, at_ - step.waited_for_replica);
-    explain(step.gate, from, at_);
+// After a device's last work nothing of its own waits.
+bool is_nobodys_fault(ChainPart part) {
+  return part != ChainPart::kContention && part != ChainPart::kStraggler && part != ChainPart::kStepCollective;
+}
+
+}  // namespace
+
+void add_parts(const ChainParts& parts, IdleCause compute_cause, bool tail, NanosecondsByCause& causes) {
+  for (std::size_t k = 0; k < kChainParts; ++k) {
+    const auto part = static_cast<ChainPart>(k);
+    time_in(causes, tail && is_nobodys_fault(part) ? compute_cause : idle_cause_of(part, compute_cause)) += parts[k];
   }
+}
 
- private:
-  [[nodiscard]] IdleCause unless_tail(IdleCause cause) const { return tail_ ? compute_cause_ : cause; }
-
-  // Moves `at_` back to `begin`, or to where the gap begins.
-  void take(IdleCause cause, Nanoseconds begin) {
-    const Nanoseconds until = std::max(begin, from_);
-    if (until >= at_) return;
-    time_in(causes_, cause) += at_ - until;
-    at_ = until;
+Gate TimelineChains::pass(const Gate& gate, OpenGap& gap) const {
+  const auto index = static_cast<std::size_t>(gate.index);
+  switch (gate.kind) {
+    case Gate::Kind::kStart:
+      break;
+    case Gate::Kind::kSpan:
+      return pass_thing(timeline_.spans[index], gap);
+    case Gate::Kind::kTransfer:
+      return pass_thing(timeline_.transfers[index], gap);
+    case Gate::Kind::kCopy:
+      return pass_whole(timeline_.copies[index], ChainPart::kMemoryLimit, gap);
+    case Gate::Kind::kCollective:
+      return pass_whole(timeline_.collectives[index], ChainPart::kBarrier, gap);
+    case Gate::Kind::kStep:
+      return pass_thing(timeline_.steps[index], gap);
   }
+  return {};
+}
 
-  // A measured run may have started later than it could.
-  void skip_launch_gap(Nanoseconds end) { take(unless_tail(IdleCause::kLaunchGap), end); }
+// A measured run may have started later than it could.
+template <typename Thing>
+Gate TimelineChains::pass_whole(const Thing& thing, ChainPart part, OpenGap& gap) {
+  gap.take(ChainPart::kLaunchGap, thing.end);
+  gap.take(part, thing.begin);
+  return thing.gate;
+}
 
-  template <typename Thing>
-  Gate through(const Thing& thing, IdleCause cause) {
-    skip_launch_gap(thing.end);
-    take(cause, thing.begin);
-    return thing.gate;
+// What took longer than it might have took that time last: without it, whatever waits would have gone on so much
+// earlier.
+Gate TimelineChains::pass_thing(const Span& span, OpenGap& gap) {
+  gap.take(ChainPart::kLaunchGap, span.end);
+  const Nanoseconds extra = std::max<Nanoseconds>(0, span.straggled) + std::max<Nanoseconds>(0, span.slowed);
+  gap.take(ChainPart::kStraggler, std::max(span.begin, span.end - extra));
+  gap.take(ChainPart::kCompute, span.begin);
+  return span.gate;
+}
+
+Gate TimelineChains::pass_thing(const Transfer& transfer, OpenGap& gap) {
+  gap.take(ChainPart::kLaunchGap, transfer.end);
+  const Nanoseconds sent = transfer.end - transfer.latency;
+  gap.take(ChainPart::kLatency, sent);
+  gap.take(ChainPart::kContention, std::max(transfer.begin, sent - transfer.contention));
+  gap.take(ChainPart::kBandwidth, transfer.begin);
+  return transfer.gate;
+}
+
+Gate TimelineChains::pass_thing(const StepSpan& step, OpenGap& gap) {
+  const bool computes = step.lane == StepTask::Lane::kCompute;
+  gap.take(ChainPart::kLaunchGap, step.end);
+  gap.take(ChainPart::kStraggler, step.end - std::max<Nanoseconds>(0, step.straggled));
+  gap.take(computes ? ChainPart::kCompute : ChainPart::kStepCollective, step.begin);
+  gap.take(ChainPart::kStraggler, step.begin - step.waited_for_replica);
+  return step.gate;
+}
+
+Gate TimelineChains::gate_of(const Gate& gate) const {
+  return visit(gate, [](const auto& thing) { return thing.gate; });
+}
+
+Nanoseconds TimelineChains::after(const Gate& gate) const {
+  if (gate.kind == Gate::Kind::kStep) {
+    const StepSpan& step = at(timeline_.steps, gate.index);
+    return step.begin - step.waited_for_replica;
   }
+  return visit(gate, [](const auto& thing) { return thing.begin; });
+}
 
-  Gate through(const Span& span) {
-    skip_launch_gap(span.end);
-    const Nanoseconds extra = std::max<Nanoseconds>(0, span.straggled) + std::max<Nanoseconds>(0, span.slowed);
-    take(IdleCause::kStraggler, std::max(span.begin, span.end - extra));
-    take(compute_cause_, span.begin);
-    return span.gate;
+template <typename Look>
+auto TimelineChains::visit(const Gate& gate, const Look& look) const -> decltype(look(Span())) {
+  switch (gate.kind) {
+    case Gate::Kind::kStart:
+      break;
+    case Gate::Kind::kSpan:
+      return look(at(timeline_.spans, gate.index));
+    case Gate::Kind::kTransfer:
+      return look(at(timeline_.transfers, gate.index));
+    case Gate::Kind::kCopy:
+      return look(at(timeline_.copies, gate.index));
+    case Gate::Kind::kCollective:
+      return look(at(timeline_.collectives, gate.index));
+    case Gate::Kind::kStep:
+      return look(at(timeline_.steps, gate.index));
   }
+  return {};
+}
 
-  Gate through(const Transfer& transfer) {
-    skip_launch_gap(transfer.end);
-    const Nanoseconds sent = transfer.end - transfer.latency;
-    take(unless_tail(IdleCause::kTransferLatency), sent);
-    take(IdleCause::kContention, std::max(transfer.begin, sent - transfer.contention));
-    take(unless_tail(IdleCause::kTransferBandwidth), transfer.begin);
-    return transfer.gate;
-  }
+std::size_t TimelineChains::number(const Gate& gate) const {
+  std::size_t before = 0;
+  if (gate.kind > Gate::Kind::kSpan) before += timeline_.spans.size();
+  if (gate.kind > Gate::Kind::kTransfer) before += timeline_.transfers.size();
+  if (gate.kind > Gate::Kind::kCopy) before += timeline_.copies.size();
+  if (gate.kind > Gate::Kind::kCollective) before += timeline_.collectives.size();
+  return before + to_index(gate.index);
+}
 
-  Gate through(const StepSpan& step) {
-    const bool computes = step.lane == StepTask::Lane::kCompute;
-    skip_launch_gap(step.end);
-    take(IdleCause::kStraggler, step.end - std::max<Nanoseconds>(0, step.straggled));
-    take(computes ? compute_cause_ : IdleCause::kCollective, step.begin);
-    take(IdleCause::kStraggler, step.begin - step.waited_for_replica);
-    return step.gate;
-  }
-
-  const Timeline& timeline_;
-  IdleCause compute_cause_;
-  bool tail_;
-  NanosecondsByCause& causes_;
-  Nanoseconds from_ = 0;
-  Nanoseconds at_ = 0;
-};
+std::size_t TimelineChains::things() const {
+  return timeline_.spans.size() + timeline_.transfers.size() + timeline_.copies.size() + timeline_.collectives.size() +
+         timeline_.steps.size();
+}
 
 // What a device's compute lane does, in order: its spans, and among them the steps that hold it.
-class DeviceWalk {
+class IdleTimes::DeviceWalk {
  public:
-  DeviceWalk(const Timeline& timeline, int device)
+  DeviceWalk(const Timeline& timeline, int device, const std::vector<const StepSpan*>& steps,
+             GateChains<TimelineChains>& chains)
       : timeline_(timeline),
+        chains_(chains),
+        steps_(steps),
         first_(to_index(at(timeline.device_begin, device))),
         last_(to_index(at(timeline.device_begin, device + 1))),
         first_backward_(last_),
@@ -134,23 +174,18 @@ class DeviceWalk {
       if (first_backward_ == last_ && span_makes_input_gradient(timeline.spans[k])) first_backward_ = k;
       if (span_has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
     }
-    for (const StepSpan& step : timeline.steps) {
-      if (step.device == device && step.lane == StepTask::Lane::kCompute) steps_.push_back(&step);
-    }
-    std::stable_sort(steps_.begin(), steps_.end(),
-                     [](const StepSpan* a, const StepSpan* b) { return a->begin < b->begin; });
   }
 
-  NanosecondsByCause causes() {
+  NanosecondsByCause causes(const Gate& last) {
     auto step = steps_.begin();
     for (std::size_t k = first_; k < last_; ++k) {
       const Span& span = timeline_.spans[k];
       for (; step != steps_.end() && (*step)->begin < span.begin; ++step) pass(**step, k);
-      if (span.begin > end_) GapWalk(timeline_, cause_at(k), false, causes_).explain(span.gate, end_, span.begin);
+      if (span.begin > end_) explain(span.gate, span.begin, cause_at(k), false);
       end_ = span.end;
     }
     for (; step != steps_.end(); ++step) pass(**step, last_);
-    GapWalk(timeline_, IdleCause::kDrain, true, causes_).explain(last_event(timeline_), end_, timeline_.makespan);
+    explain(last, timeline_.makespan, IdleCause::kDrain, true);
     return causes_;
   }
 
@@ -161,7 +196,7 @@ class DeviceWalk {
     for (const StepSpan* step : steps_) {
       if (step->begin < span.begin) end_ = std::max(end_, step->end);
     }
-    if (span.begin > end_) GapWalk(timeline_, cause_at(wanted), false, causes_).explain(span.gate, end_, span.begin);
+    if (span.begin > end_) explain(span.gate, span.begin, cause_at(wanted), false);
     return causes_;
   }
 
@@ -172,28 +207,65 @@ class DeviceWalk {
     return k > last_forward_ ? IdleCause::kDrain : IdleCause::kDependency;
   }
 
+  // The gap from the end of what came before.
+  void explain(const Gate& gate, Nanoseconds at, IdleCause compute_cause, bool tail) {
+    add_parts(chains_.explain(gate, end_, at), compute_cause, tail, causes_);
+  }
+
+  // First the wait for the step's counterpart in another replica of the pipeline, just before it.
   void pass(const StepSpan& step, std::size_t next_span) {
-    if (step.begin > end_) GapWalk(timeline_, cause_at(next_span), false, causes_).explain_before(step, end_);
+    if (step.begin > end_) {
+      OpenGap gap(end_, step.begin);
+      gap.take(ChainPart::kStraggler, step.begin - step.waited_for_replica);
+      add_parts(gap.parts(), cause_at(next_span), false, causes_);
+      explain(step.gate, gap.at(), cause_at(next_span), false);
+    }
     end_ = std::max(end_, step.end);
   }
 
   const Timeline& timeline_;
+  GateChains<TimelineChains>& chains_;
+  const std::vector<const StepSpan*>& steps_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   std::size_t first_backward_ = 0;
   std::size_t last_forward_ = 0;
-  std::vector<const StepSpan*> steps_;
   Nanoseconds end_ = 0;
   NanosecondsByCause causes_{};
 };
 
-}  // namespace
+IdleTimes::IdleTimes(const Timeline& timeline)
+    : timeline_(timeline),
+      run_(timeline),
+      chains_(run_),
+      last_(last_event(timeline)),
+      steps_(static_cast<std::size_t>(timeline.devices)) {
+  for (const StepSpan& step : timeline.steps) {
+    if (step.lane == StepTask::Lane::kCompute) at(steps_, step.device).push_back(&step);
+  }
+  for (auto& steps : steps_) {
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const StepSpan* a, const StepSpan* b) { return a->begin < b->begin; });
+  }
+}
 
-NanosecondsByCause idle_by_cause(const Timeline& timeline, int device) { return DeviceWalk(timeline, device).causes(); }
+NanosecondsByCause IdleTimes::of(int device) {
+  return DeviceWalk(timeline_, device, at(steps_, device), chains_).causes(last_);
+}
+
+Nanoseconds IdleTimes::steps_busy(int device) const {
+  Nanoseconds busy = 0;
+  for (const StepSpan* step : at(steps_, device)) busy += step->end - step->begin;
+  return busy;
+}
+
+NanosecondsByCause IdleTimes::before(std::int32_t span) {
+  const std::int32_t device = at(timeline_.spans, span).device;
+  return DeviceWalk(timeline_, device, at(steps_, device), chains_).before(to_index(span));
+}
 
 NanosecondsByCause wait_by_cause(const Timeline& timeline, std::int32_t span) {
-  const auto index = static_cast<std::size_t>(span);
-  return DeviceWalk(timeline, timeline.spans[index].device).before(index);
+  return IdleTimes(timeline).before(span);
 }
 
 }  // namespace debubble

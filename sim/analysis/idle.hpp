@@ -13,13 +13,68 @@
 //
 // After a device's last work the walk starts from what ends last of all: there, all is drain but contention, stragglers
 // and the step's collectives.
+//
+// Linear in the number of spans and gaps, times the logarithm of how far a wait reaches back.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/analysis/gate_chains.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
 
 namespace debubble {
 
-[[nodiscard]] NanosecondsByCause idle_by_cause(const Timeline& timeline, int device);
+// A timeline's gates, for GateChains.
+class TimelineChains {
+ public:
+  explicit TimelineChains(const Timeline& timeline) : timeline_(timeline) {}
+
+  Gate pass(const Gate& gate, OpenGap& gap) const;
+  [[nodiscard]] Gate gate_of(const Gate& gate) const;
+  [[nodiscard]] Nanoseconds after(const Gate& gate) const;
+  [[nodiscard]] std::size_t number(const Gate& gate) const;
+  [[nodiscard]] std::size_t things() const;
+
+ private:
+  static Gate pass_thing(const Span& span, OpenGap& gap);
+  static Gate pass_thing(const Transfer& transfer, OpenGap& gap);
+  static Gate pass_thing(const StepSpan& step, OpenGap& gap);
+  template <typename Thing>
+  static Gate pass_whole(const Thing& thing, ChainPart part, OpenGap& gap);
+  template <typename Look>
+  auto visit(const Gate& gate, const Look& look) const -> decltype(look(Span()));
+
+  const Timeline& timeline_;
+};
+
+// Parts of a gap as causes; compute elsewhere counts as `compute_cause`. In the tail, after a device's last work, all
+// that is not known to be somebody's fault does.
+void add_parts(const ChainParts& parts, IdleCause compute_cause, bool tail, NanosecondsByCause& causes);
+
+// Why each device of a run is idle.
+class IdleTimes {
+ public:
+  explicit IdleTimes(const Timeline& timeline);
+  IdleTimes(const IdleTimes&) = delete;
+  IdleTimes& operator=(const IdleTimes&) = delete;
+
+  [[nodiscard]] NanosecondsByCause of(int device);
+  // How long steps hold its compute lane.
+  [[nodiscard]] Nanoseconds steps_busy(int device) const;
+  // Of the gap before one span.
+  [[nodiscard]] NanosecondsByCause before(std::int32_t span);
+
+ private:
+  class DeviceWalk;
+
+  const Timeline& timeline_;
+  TimelineChains run_;
+  GateChains<TimelineChains> chains_;
+  Gate last_;
+  std::vector<std::vector<const StepSpan*>> steps_;  // by device: those on its compute lane, in order
+};
 
 }  // namespace debubble

@@ -174,6 +174,28 @@ void MemoryWalk::end(const Op& op, const Visit& visit) const {
   if (op.kind == OpKind::kWeightGrad) change(MemoryCategory::kHeldForWeightGrad, What::kWeightGradInputs, -held);
 }
 
+// A pair gives back what both leave before either takes more.
+template <typename Visit>
+void MemoryWalk::end_members(const Span& span, const Visit& visit) const {
+  for (const bool takes : {false, true}) {
+    for_each_op(span, [&](const Op& op) {
+      end(op, [&](const Change& change) {
+        if ((change.bytes > 0) == takes) visit(change);
+      });
+    });
+  }
+}
+
+void MemoryWalk::begin_span(const Span& span, BytesByCategory& bytes) const {
+  for_each_op(span, [&](const Op& op) {
+    begin(op, [&](const Change& change) { bytes_in(bytes, change.category) += change.bytes; });
+  });
+}
+
+void MemoryWalk::end_span(const Span& span, BytesByCategory& bytes) const {
+  end_members(span, [&](const Change& change) { bytes_in(bytes, change.category) += change.bytes; });
+}
+
 template <typename Changed, typename Settled>
 void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled) const {
   const auto& events = events_[to_index(device)];
@@ -195,14 +217,7 @@ void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled
     while (next < events.size() && events[next].at < span.end) run_next();
     changed(span.end, cause,
             Change{MemoryCategory::kReceived, {HeldThing::What::kReceived, -1, cause.index}, -received_[k]});
-    // A pair gives back what both leave before either takes more.
-    for (const bool takes : {false, true}) {
-      for_each_op(span, [&](const Op& op) {
-        end(op, [&](const Change& change) {
-          if ((change.bytes > 0) == takes) changed(span.end, cause, change);
-        });
-      });
-    }
+    end_members(span, [&](const Change& change) { changed(span.end, cause, change); });
     settled(span.end, cause);
   }
   while (next < events.size()) run_next();

@@ -57,6 +57,10 @@ class MemoryWalk {
   // The same walk, change by change.
   void run_changes(int device, const ChangeObserver& observe) const;
 
+  // What one span's begin and end change, where nothing arrives or is copied: for runs whose spans are not kept.
+  void begin_span(const Span& span, BytesByCategory& bytes) const;
+  void end_span(const Span& span, BytesByCategory& bytes) const;
+
   // The most that the device's copies have in the host's memory at once.
   [[nodiscard]] Bytes peak_host(int device) const;
 
@@ -84,6 +88,9 @@ class MemoryWalk {
   void begin(const Op& op, const Visit& visit) const;
   template <typename Visit>
   void end(const Op& op, const Visit& visit) const;
+  // Calls visit(Change) for each change of a cell's members at its end, in order.
+  template <typename Visit>
+  void end_members(const Span& span, const Visit& visit) const;
   // changed(at, cause, Change) for each change, settled(at, cause) where they have led to a level.
   template <typename Changed, typename Settled>
   void walk(int device, const Changed& changed, const Settled& settled) const;

@@ -9,9 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/core/error.hpp"
 #include "sim/engine/lowering.hpp"
@@ -124,19 +127,27 @@ class HeldLowering {
 // transfers of its outputs in its own lane and in the receiver's at once (PyTorch's lowering places receives so).
 class BlockingLowering : HeldLowering {
  public:
-  BlockingLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kBlocking, scan) {}
+  BlockingLowering(const Schedule& schedule, Lowering::Scan scan)
+      : HeldLowering(schedule, P2p::kBlocking, scan), waits_for_(schedule.rows.size(), kNoTensor) {}
 
   // One cell per device and sweep, as PyTorch's _add_send_recv does: the order of transfers on a lane is part of the
-  // result, so a device that could run on must not.
+  // result, so a device that could run on must not. Only devices that may be ready are looked at: after a cell of its
+  // own in the next sweep, after the transfer that it waits for in this one where its turn is still to come.
   Program run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) next_.push_back(device);
+    while (!next_.empty()) {
+      sweep_ = Sweep(std::greater<>(), std::exchange(next_, {}));
+      while (!sweep_.empty()) {
+        const std::size_t device = sweep_.top();
+        sweep_.pop();
         if (at_end(device) || !is_ready(device)) continue;
         const Stretch cell = next_cell(device);
         emit_cell(device);
-        for (const Tensor& tensor : remote_outputs(device, cell)) emit_transfer(tensor);
-        moved = true;
+        next_.push_back(device);
+        for (const Tensor& tensor : remote_outputs(device, cell)) {
+          emit_transfer(tensor);
+          wake(tensor, device);
+        }
       }
     }
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
@@ -146,12 +157,33 @@ class BlockingLowering : HeldLowering {
   }
 
  private:
-  [[nodiscard]] bool is_ready(std::size_t device) const {
+  using Sweep = std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>>;
+  static constexpr std::size_t kNoTensor = static_cast<std::size_t>(-1);
+
+  // Where it is not, the device waits for the first tensor that is missing.
+  bool is_ready(std::size_t device) {
     for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
-      if (carrier_[lowering_.number(tensor)] == kNotYet) return false;
+      waits_for_[device] = lowering_.number(tensor);
+      if (carrier_[waits_for_[device]] == kNotYet) return false;
     }
-    return true;  // local inputs are earlier in the row: the overlapped lowering has checked that
+    waits_for_[device] = kNoTensor;
+    return true;
   }
+
+  void wake(const Tensor& tensor, std::size_t maker) {
+    const auto user = static_cast<std::size_t>(lowering_.user(tensor));
+    if (waits_for_[user] != lowering_.number(tensor)) return;
+    waits_for_[user] = kNoTensor;
+    if (user > maker) {
+      sweep_.push(user);
+    } else {
+      next_.push_back(user);
+    }
+  }
+
+  Sweep sweep_;                         // devices whose turn is still to come
+  std::vector<std::size_t> next_;       // of the next sweep
+  std::vector<std::size_t> waits_for_;  // by device: tensor
 };
 
 // Coupled: between two slots of a device all sends of the first and all receives of the second are one exchange. A

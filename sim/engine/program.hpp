@@ -109,8 +109,9 @@ struct Program {
   }
 };
 
-// Lowers a complete schedule. Time and memory are linear in the number of ops; blocking also looks at every device once
-// per sweep, of which there are as many as ops on the longest chain.
+// Lowers a complete schedule.
+// Time and memory are linear in the number of ops; blocking takes for each the logarithm of the number of devices
+// beside it.
 // Returns Deadlock when the rows wait for each other in a cycle (under `p2p`), naming it.
 // Throws InputError when the schedule is not complete (see find_problems in sim/rows/check.hpp): an op twice,
 // missing, out of range, or on another device than its stage's; and for shards of the vocabulary and copies where

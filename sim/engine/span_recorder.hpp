@@ -120,7 +120,12 @@ class SpanRecorder {
   // Spans are ordered by device; count them first so that each device's run of indexes is known.
   void lay_out() {
     std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
+    auto transfers = static_cast<std::size_t>(
+        std::count_if(program_.extra_inputs.begin(), program_.extra_inputs.end(),
+                      [](const Program::ExtraInput& extra) { return extra.wait == Wait::kArrival; }));
     for (const Program::Node& node : program_.nodes) {
+      const bool held = program_.p2p != P2p::kOverlapped;
+      if (held ? node.is_transfer() : node.input >= 0) ++transfers;
       if (node.is_transfer() || program_.cells[node.cell()].is_copy) continue;
       ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
     }
@@ -129,6 +134,7 @@ class SpanRecorder {
     for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].next_span = counts[d];
     timeline_.spans.resize(static_cast<std::size_t>(counts.back()));
     timeline_.device_begin = std::move(counts);
+    timeline_.transfers.reserve(transfers);  // growing would take as much again for a moment
     timeline_.copies.resize(program_.copies.size());
     if (program_.copies.empty()) return;
     for (std::size_t d = 1; d < lanes_.size(); ++d) {

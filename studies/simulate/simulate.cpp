@@ -8,10 +8,12 @@
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "studies/simulate/brief_report.hpp"
 #include "studies/simulate/cluster_report.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/pace.hpp"
+#include "studies/simulate/room.hpp"
 #include "studies/simulate/transform_findings.hpp"
 
 namespace debubble {
@@ -66,13 +68,18 @@ void add_rates(const Job& job, Report& report) {
   report.mfu = job.microbatch_flops * report.schedule.microbatches / (seconds * job.peak_flops);
 }
 
-Report report_on(const Job& job, const Program& program, const Result& result) {
-  Report report = analyse(result.timeline, job.schedule, job.costs);
+// What does not follow from when each op ran.
+void add_facts(const Job& job, const Program& program, const Result& result, Report& report) {
   if (walks(job)) {
     report.steady_period = steady_period(program, job.costs, job.topology, iterations_for(program.nodes.size()));
   }
   report.cluster = cluster_report(job, result.replica_makespans, report.makespan);
   add_rates(job, report);
+}
+
+Report report_on(const Job& job, const Program& program, const Result& result) {
+  Report report = analyse(result.timeline, job.schedule, job.costs);
+  add_facts(job, program, result, report);
   report.memory_fit = judge_memory(job, result.timeline);
   if (out_of_memory(report)) report.findings.emplace_back(OutOfMemory{});
   if (report.stream) add_pace(job, result, report);
@@ -81,6 +88,35 @@ Report report_on(const Job& job, const Program& program, const Result& result) {
 }
 
 std::string op_count_text(const Job& job) { return std::to_string(job.schedule.total_ops()) + " ops"; }
+
+void add_what_the_job_says(const Job& job, Report& report) {
+  report.assumptions = job.assumptions;
+  add_transform_findings(job, report);
+  add_notes(job.schedule, report);
+}
+
+// Without spans, where there are many ops and the numbers follow without.
+std::optional<Result> numbers_only(const Job& job, const Lowered& lowered, Progress& progress) {
+  const auto* program = std::get_if<Program>(&lowered);
+  if (program == nullptr || program->nodes.size() <= kMostShownOps || !walks(job)) return std::nullopt;
+  if (!job.memory.capacities.empty() || distinct_replicas(job, *program, job.variation) > 1) return std::nullopt;
+  progress.phase("simulating " + op_count_text(job));
+  std::optional<Report> report = brief_report(job, *program);
+  if (!report) return std::nullopt;
+  Result result;
+  add_facts(job, *program, result, *report);
+  result.report = std::move(*report);
+  add_what_the_job_says(job, result.report);
+  return result;
+}
+
+// A span and a transfer for each op, what is worked out from them, and the program.
+void require_room_for_spans(const Job& job) {
+  constexpr std::size_t kBytesEach = 260;
+  require_room(job.schedule.total_ops(), kBytesEach,
+               "use fewer microbatches: the steady state repeats; a plain schedule's numbers without --trace, "
+               "--save-run, sizes of tensors or a device's memory take 40 bytes per op");
+}
 
 }  // namespace
 
@@ -100,9 +136,14 @@ void add_notes(const Schedule& schedule, Report& report) {
   for (const std::string& note : schedule.notes) report.findings.emplace_back(ScheduleNote{note});
 }
 
-Result simulate(const Job& job, Progress& progress) {
+Result simulate(const Job& job, Progress& progress, Keep keep) {
   progress.phase("lowering " + op_count_text(job));
-  return *simulate_while_it_fits(job, lower(job.schedule, job.p2p), {}, progress);
+  const Lowered lowered = lower(job.schedule, job.p2p);
+  if (keep == Keep::kNumbers) {
+    if (std::optional<Result> result = numbers_only(job, lowered, progress)) return std::move(*result);
+  }
+  require_room_for_spans(job);
+  return *simulate_while_it_fits(job, lowered, {}, progress);
 }
 
 std::optional<Result> simulate_while_it_fits(const Job& job, const Lowered& lowered,
@@ -119,16 +160,14 @@ std::optional<Result> simulate_while_it_fits(const Job& job, const Lowered& lowe
     progress.phase("analysing " + op_count_text(job));
     result.report = report_on(job, program, result);
   }
-  result.report.assumptions = job.assumptions;
-  add_transform_findings(job, result.report);
-  add_notes(job.schedule, result.report);
+  add_what_the_job_says(job, result.report);
   return result;
 }
 
-Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress) {
+Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress, Keep keep) {
   Simulated run;
   run.job = prepare(scenario, schedule, progress);
-  run.result = simulate(run.job, progress);
+  run.result = simulate(run.job, progress, keep);
   return run;
 }
 

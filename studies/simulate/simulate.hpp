@@ -1,6 +1,7 @@
 // simulate: from a Job to what came of it. What simulate, compare, export and explain share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,14 +18,20 @@
 namespace debubble {
 
 struct Result {
-  Timeline timeline;  // empty when the job deadlocks
+  Timeline timeline;  // empty when the job deadlocks, or only numbers were asked for
   Report report;
   // The step of each replica that was simulated, the slowest of which is `timeline`; empty: all are alike.
   std::vector<Nanoseconds> replica_makespans;
 };
 
-// Simulates and analyses. The report repeats the job's assumptions.
-[[nodiscard]] Result simulate(const Job& job, Progress& progress);
+// What a caller looks at. Of a run of more than kMostShownOps nobody sees single ops in a chart: where the numbers of
+// the report are all that is asked for, and follow without spans (brief_report.hpp), there is no timeline.
+enum class Keep { kTimeline, kNumbers };
+inline constexpr std::size_t kMostShownOps = 2'000'000;
+
+// Simulates and analyses. The report repeats the job's assumptions. Throws InputError X005 when the machine has not the
+// memory for it.
+[[nodiscard]] Result simulate(const Job& job, Progress& progress, Keep keep = Keep::kTimeline);
 
 // What `lower` makes of a job's schedule.
 using Lowered = std::variant<Program, Deadlock>;
@@ -42,7 +49,8 @@ struct Simulated {
 };
 
 // One schedule of a scenario. Throws what prepare does.
-[[nodiscard]] Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress);
+[[nodiscard]] Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress,
+                                 Keep keep = Keep::kTimeline);
 
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
 // would take long, or the run is of a table.

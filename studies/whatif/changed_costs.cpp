@@ -3,7 +3,11 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "studies/whatif/link_changes.hpp"
 
 namespace debubble {
 
@@ -31,19 +35,26 @@ Nanoseconds& cost_in(StageCosts& costs, const CostName& name) {
   throw std::logic_error("cost_in: a link's");
 }
 
+LinkChange one_link(const std::string& link) {
+  LinkChange change;
+  change.link = link;
+  return change;
+}
+
+// A single ideal link is one of a graph with all of them, on which nothing meets, so that it can differ.
 void set_link(ChangedCost& changed, const CostName& name, double factor) {
   constexpr double kNanosecondsPerSecond = 1e9;
   Topology& topology = changed.job.topology;
-  if (topology.network() == nullptr) {
-    throw std::logic_error("with_cost: links of the ideal topology have exact derivatives");
-  }
-  auto network = std::make_shared<Network>(*topology.network());
+  const bool ideal = topology.network() == nullptr;
+  auto network = ideal ? ideal_network(topology, changed.job.schedule.devices, changed.job.pipeline_replicas)
+                       : std::make_shared<Network>(*topology.network());
+  const std::vector<std::int32_t> links = ideal ? links_of(network->graph, one_link(name.link)) : name.links;
   if (name.link.empty()) {
     const Nanoseconds before = network->message_latency;
     network->message_latency = std::llround(static_cast<double>(before) * factor);
     changed.added = static_cast<double>(network->message_latency - before);
   }
-  for (const std::int32_t number : name.links) {  // with the same figures
+  for (const std::int32_t number : links) {  // with the same figures
     Link& link = network->graph.links.at(static_cast<std::size_t>(number));
     const Link before = link;
     if (name.kind == CostKind::kLatency) {

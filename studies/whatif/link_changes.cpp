@@ -54,33 +54,6 @@ LinkChange parse_link(const std::string& text) {
   return change;
 }
 
-// The ideal links between the pipeline's devices, as a graph on which nothing meets.
-// All replicas of the pipeline have such links; as nothing meets on them, one set serves all.
-std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
-  constexpr int kMostDevices = 1024;  // a million links
-  if (devices > kMostDevices) {
-    fail("X005", "--link", "the ideal links of " + std::to_string(devices) + " devices are too many",
-         "use at most " + std::to_string(kMostDevices) + " devices, or a --topology");
-  }
-  GraphBuilder builder;
-  for (int device = 0; device < devices; ++device) builder.add_device(0);
-  for (int from = 0; from < devices; ++from) {
-    for (int to = 0; to < devices; ++to) {
-      if (from != to) builder.add_link(from, to, {topology.bandwidth(), topology.latency()});
-    }
-  }
-  auto network = std::make_shared<Network>();
-  network->graph = builder.finish("ideal", fully_connected_router(devices));
-  for (Link& link : network->graph.links) link.name = std::to_string(link.from) + ">" + std::to_string(link.to);
-  network->layout.sizes.pipeline = devices;
-  network->layout.sizes.data = replicas;
-  for (int device = 0; device < devices; ++device) {
-    network->layout.devices.insert(network->layout.devices.end(), static_cast<std::size_t>(replicas), device);
-  }
-  network->model = NetworkModel::kUncontended;
-  return network;
-}
-
 // "3>4": the route of a message between two devices, in one direction; the rest as everywhere.
 std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& change) {
   if (!change.numbers.empty()) return change.numbers;
@@ -142,6 +115,31 @@ void check_effect(const LinkChange& change, const Effect& effect) {
 }
 
 }  // namespace
+
+std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
+  constexpr int kMostDevices = 1024;  // a million links
+  if (devices > kMostDevices) {
+    fail("X005", "--link", "the ideal links of " + std::to_string(devices) + " devices are too many",
+         "use at most " + std::to_string(kMostDevices) + " devices, or a --topology");
+  }
+  GraphBuilder builder;
+  for (int device = 0; device < devices; ++device) builder.add_device(0);
+  for (int from = 0; from < devices; ++from) {
+    for (int to = 0; to < devices; ++to) {
+      if (from != to) builder.add_link(from, to, {topology.bandwidth(), topology.latency()});
+    }
+  }
+  auto network = std::make_shared<Network>();
+  network->graph = builder.finish("ideal", fully_connected_router(devices));
+  for (Link& link : network->graph.links) link.name = std::to_string(link.from) + ">" + std::to_string(link.to);
+  network->layout.sizes.pipeline = devices;
+  network->layout.sizes.data = replicas;
+  for (int device = 0; device < devices; ++device) {
+    network->layout.devices.insert(network->layout.devices.end(), static_cast<std::size_t>(replicas), device);
+  }
+  network->model = NetworkModel::kUncontended;
+  return network;
+}
 
 std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& change) {
   if (!change.link.empty()) return find_links(graph, change);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,5 +47,9 @@ struct LinkChange {
 // nothing: bandwidth of a link without limit, latency of one without latency.
 [[nodiscard]] Topology changed_topology(const Topology& topology, const std::vector<LinkChange>& changes, int devices,
                                         int replicas = 1);
+
+// The ideal links between the pipeline's devices, as a graph on which nothing meets. All replicas of the pipeline have
+// such links; as nothing meets on them, one set serves all. Throws InputError X005 for too many devices.
+[[nodiscard]] std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas);
 
 }  // namespace debubble

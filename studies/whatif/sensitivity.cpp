@@ -103,6 +103,19 @@ void by_repeated_runs(const Job& job, const Program& program, const Repeated& ho
   for (std::size_t k = 0; k < leader.size(); ++k) derivatives[k].times = derivatives[leader[k]].times;
 }
 
+// Each run with one ideal link changed is over a graph of all of them: one for every two devices.
+void leave_out_many_ideal_links(const Job& job, Sensitivity& result) {
+  constexpr int kMostDevices = 128;
+  if (job.topology.network() != nullptr || job.schedule.devices <= kMostDevices) return;
+  const auto of_link = [](const Derivative& derivative) {
+    return derivative.name.kind == NamedKind::kLatency || derivative.name.kind == NamedKind::kTimePerByte;
+  };
+  if (std::erase_if(result.derivatives, of_link) == 0) return;
+  result.left_out = "the ideal links of " + std::to_string(job.schedule.devices) +
+                    " devices are not looked at one by one: beside the tasks of a training step each takes runs of its "
+                    "own. With a --topology links of one part in the run are one cost.";
+}
+
 std::string links_text(const CostName& name) { return name.links.size() < 2 ? "link " + name.link : name.link; }
 
 }  // namespace
@@ -146,6 +159,7 @@ Sensitivity find_sensitivity(const Scenario& scenario, const Job& job, const Pro
     for_each_index(result.derivatives.size(), threads_for(result.derivatives.size(), threads),
                    [&](std::size_t k) { result.derivatives[k].times = graph.derivative(weights.of(k)); });
   } else {
+    leave_out_many_ideal_links(job, result);
     by_repeated_runs(job, program, {follower, groups, threads, tell}, result.derivatives);
   }
   for (Derivative& derivative : result.derivatives) {

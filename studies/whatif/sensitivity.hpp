@@ -57,6 +57,7 @@ struct Sensitivity {
   Nanoseconds step = 0;
   bool exact = true;                    // by the critical path; false: by repeated runs
   int replica = 0;                      // the pipeline replica that is slowest, whose path it is
+  std::string left_out;                 // which costs are not among them, and why; empty: none
   std::vector<Derivative> derivatives;  // costs that take time; in the order of CostName::Kind, then by stage or link
 };
 

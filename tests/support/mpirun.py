@@ -33,14 +33,27 @@ def rank_of(process):
     return None
 
 
-def kill_rank(rank, mark):
-    """Kills that rank of the debubble that has `mark` in its command line. Returns the processes killed."""
-    killed = []
+def signal_rank(rank, mark, number):
+    """Sends a signal to that rank of the debubble that has `mark` in its command line. Returns its processes."""
+    reached = []
     for path in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if rank_of(path) == rank and mark in (path / "cmdline").read_bytes():
-                os.kill(int(path.name), signal.SIGKILL)
-                killed.append(int(path.name))
+                os.kill(int(path.name), number)
+                reached.append(int(path.name))
         except OSError:
             continue  # it has just ended
-    return killed
+    return reached
+
+
+def kill_rank(rank, mark):
+    return signal_rank(rank, mark, signal.SIGKILL)
+
+
+def is_running(process):
+    """Whether it is there and no zombie, which waits for its parent only."""
+    try:
+        stat = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -86,6 +86,48 @@ TEST_CASE("derivatives are those of finite differences: plain, interleaved, spli
   CHECK(compare_stages(prepared(halves)) == 8);
 }
 
+TEST_CASE("beside the tasks of a step single ideal links have derivatives, too") {
+  ScenarioFlags flags = flags_of("1f1b", 4, 8);
+  flags.comm = "0.1";
+  const Prepared alone = prepared(flags);
+  flags.step.step = "reduce=2,optimizer=0.5";
+  flags.cluster.data = 2;
+  const Prepared made = prepared(flags);
+  REQUIRE(!made.job.step.empty());
+  const Sensitivity exact = find_sensitivity(alone.scenario, alone.job, alone.program, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
+  CHECK(!found.exact);
+  CHECK(found.left_out == "");
+  int links = 0;
+  for (const Derivative& derivative : found.derivatives) {
+    if (!is_link(derivative.name)) continue;
+    ++links;
+    CAPTURE(to_string(derivative.name));
+    // The hops are those of the schedule alone; of paths that tied, the tasks at the end may have chosen some.
+    const auto same = std::find_if(exact.derivatives.begin(), exact.derivatives.end(),
+                                   [&](const Derivative& one) { return one.name == derivative.name; });
+    REQUIRE(same != exact.derivatives.end());
+    CHECK(derivative.times.growing <= same->times.growing + 1e-6);
+    CHECK(derivative.times.growing > 0);
+  }
+  CHECK(links == 6);
+}
+
+TEST_CASE("of more than 128 devices single ideal links are left out beside the tasks of a step, and that is said") {
+  for (const int devices : {128, 129}) {
+    ScenarioFlags flags = flags_of("1f1b", devices, 1);
+    flags.comm = "0.1";
+    flags.step.step = "optimizer=0.5";
+    const Prepared made = prepared(flags);
+    const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
+    CAPTURE(devices);
+    const auto links = std::count_if(found.derivatives.begin(), found.derivatives.end(),
+                                     [](const Derivative& one) { return is_link(one.name); });
+    CHECK(links == (devices == 128 ? 2 * 127 : 0));
+    CHECK(found.left_out.empty() == (devices == 128));
+  }
+}
+
 TEST_CASE("derivatives are those of finite differences: recomputation, a split output layer, other transfers") {
   ScenarioFlags recompute = flags_of("1f1b", 4, 8);
   recompute.transforms = {"recompute:when=early"};

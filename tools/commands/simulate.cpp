@@ -23,6 +23,7 @@
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -51,14 +52,14 @@ class Simulate : public Command {
 
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    Simulated run = simulate(scenario, name, progress);
+    Simulated run = simulate(scenario, name, progress, files.need_run() ? Keep::kTimeline : Keep::kNumbers);
     if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
     if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
     files.require_words_for(run);
     const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
     show(run, advice_context(scenario, name, run), invocation, output);
     files.write_schedule(run.job.schedule);
-    if (has_result(run.result.report)) {
+    if (has_result(run.result.report) && files.need_run()) {
       files.write_result(run, record_of(run, invocation.command_line), progress);
     }
     files.commit();
@@ -67,6 +68,15 @@ class Simulate : public Command {
   }
 
  private:
+  static std::string chart(const Simulated& run, const ViewStyle& style) {
+    if (!run.result.timeline.spans.empty() || run.result.report.makespan <= 0) {
+      return gantt(run.result.timeline, style, {&run.job.schedule, &run.job.costs});
+    }
+    return paragraph("no chart: of so many ops (" + std::to_string(run.job.schedule.total_ops()) +
+                         ") a column would hold thousands; the steady state of fewer microbatches looks the same",
+                     style);
+  }
+
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,
                                              const Simulated& run) const {
     AdviceContext context;
@@ -90,8 +100,7 @@ class Simulate : public Command {
       case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(headline(run.result.report, output.style()) + "\n");
-        if (has_result(run.result.report))
-          output.write(gantt(run.result.timeline, output.style(), {&run.job.schedule, &run.job.costs}) + "\n");
+        if (has_result(run.result.report)) output.write(chart(run, output.style()) + "\n");
         output.write(summary(run.result.report, output.style(), context) + "\n");
         output.write(assumption_lines(run.result.report.assumptions, output.style()));
         break;

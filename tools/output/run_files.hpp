@@ -32,6 +32,8 @@ class RunFiles {
   void require_words_for(const Schedule& schedule) const;
   // The same for a simulated run; T054 when a run file cannot hold it.
   void require_words_for(const Simulated& run) const;
+  // Whether any of them shows when each op ran.
+  [[nodiscard]] bool need_run() const { return trace_.file || run_.file; }
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record.
   void write_result(const Simulated& run, const RunRecord& record, Progress& progress);

@@ -7,12 +7,15 @@
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from mpirun import run  # noqa: E402
+from mpirun import ENVIRONMENT, is_running, run, signal_rank  # noqa: E402
 
 MPIRUN, DEBUBBLE, WRONG_PLUGIN, FAKE_CUDA, FAKE_NCCL = sys.argv[1:6]
 
@@ -92,6 +95,53 @@ class OverMpi(unittest.TestCase):
         for line in last_words:
             self.assertRegex(line, r"^debubble: rank [013] on \S+ was ended from outside (at \d[FB]\d, op|behind)")
         self.assertEqual(len(set(last_words)), len(last_words))
+
+    def with_a_rank_stopped(self, rank, in_the_start=False):
+        """A run of minutes, one rank of which is stopped: as soon as its process is there, or when all are at work."""
+        mark = f"{os.getpid()}us"  # an emulated latency: this run's mark
+        command = [MPIRUN, "-n", "4", *LIVE, "--schedule", "1f1b", "-p", "4", "-m", "64", "--times", "f=40,b=80",
+                   "--clock", "logical", "--repetitions", "100000", "--comm", mark, "--watchdog", "2"]
+        stopped = []
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as err:
+            def said():
+                return pathlib.Path(err.name).read_text(encoding="utf-8")
+
+            with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=err, text=True) as run_of_4:
+                try:
+                    until = time.monotonic() + 60
+                    while not in_the_start and "iteration 9" not in said() and time.monotonic() < until:
+                        time.sleep(0.05)
+                    while not stopped and run_of_4.poll() is None:
+                        stopped = signal_rank(rank, mark.encode(), signal.SIGSTOP)
+                    out, _ = run_of_4.communicate(timeout=60)
+                finally:
+                    for other in range(4):
+                        signal_rank(other, mark.encode(), signal.SIGKILL)
+                    run_of_4.kill()
+            self.assertEqual(len(stopped), 1, said())
+            for _ in range(50):
+                if not is_running(stopped[0]):
+                    break
+                time.sleep(0.1)
+            self.assertFalse(is_running(stopped[0]), "the stopped process is left behind")
+            self.assertEqual(run_of_4.returncode, 1, out + said())
+            return " ".join(out.split()), said()
+
+    def test_a_rank_that_is_stopped_is_named_and_the_others_end(self):
+        out, _ = self.with_a_rank_stopped(2)
+        self.assertIn("stuck: rank 2 has given no sign of life for 2 s", out)
+        for device in range(4):
+            self.assertIn(f"d{device} is at", out)
+
+    def test_when_rank_0_is_stopped_another_names_it(self):
+        _, err = self.with_a_rank_stopped(0)
+        self.assertRegex(err, r"rank 1 on \S+: rank 0 has given no sign of life for 2 s")
+
+    def test_a_rank_that_is_stopped_in_the_start_is_named(self):
+        for rank in (0, 1):
+            out, err = self.with_a_rank_stopped(rank, in_the_start=True)
+            self.assertEqual(out, "")
+            self.assertRegex(err, rf"rank {rank} \(process \d+\) has been stopped for more than 2 s")
 
     def test_another_number_of_ranks_is_refused_once(self):
         done = live(3, *SMALL)

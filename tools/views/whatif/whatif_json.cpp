@@ -87,10 +87,12 @@ Json sensitivity_json(const Sensitivity& sensitivity) {
     one["at_stake_ns"] = derivative.at_stake;
     list.push_back(std::move(one));
   }
-  return {{"makespan_ns", sensitivity.step},
-          {"method", sensitivity.exact ? "critical paths" : "finite differences"},
-          {"pipeline_replica", sensitivity.replica},
-          {"derivatives", list}};
+  Json json{{"makespan_ns", sensitivity.step},
+            {"method", sensitivity.exact ? "critical paths" : "finite differences"},
+            {"pipeline_replica", sensitivity.replica},
+            {"derivatives", list}};
+  if (!sensitivity.left_out.empty()) json["left_out"] = sensitivity.left_out;
+  return json;
 }
 
 Json candidates_json(const std::vector<Candidate>& candidates) {

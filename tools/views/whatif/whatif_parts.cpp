@@ -100,6 +100,7 @@ std::string derivatives(const Sensitivity& sensitivity, const ViewStyle& style) 
   const bool grouped = std::any_of(sorted.begin(), sorted.end(),
                                    [](const Derivative* derivative) { return derivative->links.size() > 1; });
   if (grouped) text += paragraph("links that have the same part in the run are one cost and change together", style);
+  if (!sensitivity.left_out.empty()) text += paragraph(sensitivity.left_out, style);
   if (!sensitivity.exact) {
     text += paragraph(
         "by runs with each cost 0.1 % larger and smaller: where transfers meet, or tasks overlap with the "

@@ -1,0 +1,139 @@
+// Large runs: waits that reach far back, and reports without spans, against the plain ways to the same numbers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "cost_models/uniform.hpp"
+#include "formats/exporters/report_json.hpp"
+#include "scenario/job/job.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/analysis/gate_chains.hpp"
+#include "sim/analysis/idle.hpp"
+#include "sim/core/error.hpp"
+#include "sim/engine/simulate.hpp"
+#include "studies/simulate/brief_report.hpp"
+#include "studies/simulate/room.hpp"
+#include "tests/support/toy.hpp"
+
+namespace debubble::testing {
+namespace {
+
+Timeline long_pipeline() {
+  const Schedule schedule = build("1f1b", 150, 6);
+  const Program program = std::get<Program>(lower(schedule));
+  return simulate(program, schedule, uniform_costs({}, schedule.stages, 1), Topology::ideal(12'345, 0));
+}
+
+ChainParts step_by_step(const TimelineChains& run, Gate gate, Nanoseconds from, Nanoseconds at) {
+  OpenGap gap(from, at);
+  while (gap.open() && gate.kind != Gate::Kind::kStart) gate = run.pass(gate, gap);
+  gap.take(ChainPart::kLaunchGap, from);
+  return gap.parts();
+}
+
+// Of every span, from where its device was free, from 0, and from some time in between.
+int compare_waits(const Timeline& timeline, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const TimelineChains run(timeline);
+  GateChains<TimelineChains> chains(run);
+  int far = 0;
+  for (const Span& span : timeline.spans) {
+    const Nanoseconds begin = std::max<Nanoseconds>(span.begin, 1);
+    for (const Nanoseconds from : {Nanoseconds{0}, static_cast<Nanoseconds>(random()) % begin, begin / 2}) {
+      const bool same = chains.explain(span.gate, from, span.begin) == step_by_step(run, span.gate, from, span.begin);
+      REQUIRE(same);
+      if (span.begin - from > 64 * testing::kUnit) ++far;
+    }
+  }
+  return far;
+}
+
+TEST_CASE("waits that reach far back are split as by single steps") { CHECK(compare_waits(long_pipeline(), 1) > 500); }
+
+TEST_CASE("and so they are where things begin late, early or before what they waited for has ended") {
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    std::mt19937 random(seed);
+    Timeline timeline = long_pipeline();
+    for (Span& span : timeline.spans) {
+      span.straggled = random() % 3 == 0 ? 100'000 : 0;
+      if (random() % (5 * seed) == 0) span.begin += 200'000;
+      if (random() % (9 * seed) == 0) span.begin -= 300'000;
+    }
+    for (Transfer& transfer : timeline.transfers) {
+      if (random() % (7 * seed) == 0) transfer.begin += 1'000;
+      if (random() % (7 * seed) == 0) transfer.end += 2'000;
+      transfer.contention = static_cast<Nanoseconds>(random() % 5'000);
+    }
+    CHECK(compare_waits(timeline, seed) > 500);
+  }
+}
+
+TEST_CASE("a report without spans has the numbers of one with them") {
+  int compared = 0;
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    for (const auto& [devices, microbatches] :
+         {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{80, 160}}) {
+      ScheduleRequest request;
+      request.devices = devices;
+      request.microbatches = microbatches;
+      Job job;
+      try {
+        job.schedule = build_schedule(entry.name, request);
+      } catch (const InputError&) {
+        continue;  // it does not take the size
+      }
+      for (const Nanoseconds latency : {0, 123'457, 3'000'000}) {
+        job.costs = split_costs(job.schedule, 1, 1, 1);
+        job.costs.stages.front().workspace = 12'345;
+        job.costs.stages.back().weights = 1'000'000;
+        job.topology = Topology::ideal(latency, 0);
+        const auto program = std::get<Program>(lower(job.schedule));
+        const std::optional<Report> brief = brief_report(job, program);
+        if (!brief) continue;
+        ++compared;
+        CAPTURE(entry.name);
+        CAPTURE(devices);
+        const Report full = analyse(simulate(program, job.schedule, job.costs, job.topology), job.schedule, job.costs);
+        REQUIRE(report_json(*brief, {"", ""}) == report_json(full, {"", ""}));
+      }
+    }
+  }
+  CHECK(compared > 60);
+}
+
+TEST_CASE("what a report cannot do without spans it leaves to others") {
+  Job job;
+  job.schedule = build("1f1b", 4, 8);
+  job.costs = split_costs(job.schedule, 1, 1, 1);
+  job.topology = Topology::ideal(0, 0);
+  CHECK(brief_report(job, std::get<Program>(lower(job.schedule))).has_value());
+  CHECK(!brief_report(job, std::get<Program>(lower(job.schedule, P2p::kBlocking))).has_value());
+  job.costs.stages[0].output = 1;
+  CHECK(!brief_report(job, std::get<Program>(lower(job.schedule))).has_value());
+}
+
+TEST_CASE("a run that the machine has no memory for is refused before it is tried") {
+  CHECK(memory_left() > 0);
+  CHECK_NOTHROW(require_room(1'000'000, std::numeric_limits<std::size_t>::max() / 2'000'000, ""));
+  CHECK_NOTHROW(require_room(2'000'000, 1, ""));
+  try {
+    require_room(2'000'000, 1'000'000'000, "use fewer microbatches");
+    FAIL("it was not refused");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics().at(0).code == "X005");
+    CHECK(error.diagnostics().at(0).message.starts_with("2000000 ops take about 1819 TiB of memory"));
+    CHECK(error.diagnostics().at(0).help == "use fewer microbatches");
+  }
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -16,8 +16,6 @@ struct FrameworkFlags {
   bool of_own_best = false;  // of the best that it runs, since it does not run the best
 };
 
-inline constexpr const char* kPlanFrameworks[] = {"Megatron-LM", "torchtitan", "DeepSpeed"};
-
 // What a choice does not say of its run.
 struct ChosenRun {
   const Job& job;          // the choice's
@@ -26,7 +24,7 @@ struct ChosenRun {
   std::string recompute_modules;  // "mlp,moe_act", that selective recomputation is of; empty: the framework's own
 };
 
-// `framework` is one of these.
+// `framework` is one of kFrameworks (schedules/frameworks.hpp).
 [[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice,
                                              const ChosenRun& run);
 

@@ -12,12 +12,16 @@
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/compare/told_apart.hpp"
 #include "studies/simulate/memory_verdict.hpp"
+#include "tools/flags/config_file.hpp"
+#include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -72,6 +76,11 @@ class Compare : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_, ScenarioVerb::kSeveralSchedules);
+    rows.push_back({.name = "FILE",
+                    .type = "FILE.toml",
+                    .help = "scenario files, compared as they are",
+                    .target = &configs_,
+                    .count = FlagCount::kAll});
     add_rows(rows, flag_rows(output_, kCompareFormats));
     add_rows(rows, {
                        {.name = "--equal",
@@ -81,6 +90,11 @@ class Compare : public Command {
                         .help = "equal devices (default), stages or memory",
                         .preset = "devices",
                         .target = &equal_},
+                       {.name = "--runs-in",
+                        .group = "Run",
+                        .words = kFrameworkWords,
+                        .help = "only schedules that it runs today",
+                        .target = &runs_in_},
                        {.name = "--memory-limit",
                         .group = "Run",
                         .unit = FlagUnit::kSize,
@@ -92,11 +106,12 @@ class Compare : public Command {
   }
 
   int run(const Invocation& invocation) override {
+    if (!fail_if_.empty()) (void)FailIf::parse(fail_if_);  // before any work
+    if (!configs_.empty()) return run_configs(invocation);
     const Scenario scenario = check_scenario(scenario_);
-    std::optional<FailIf> fail_if;
-    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     Terms terms = terms_of(scenario);
-    const std::vector<std::string> names = contender_names(scenario, terms.all);
+    const std::vector<std::string> names =
+        contender_names(scenario, runs_in_.empty() ? "" : parse_framework(runs_in_, "--runs-in"), terms.all);
     check_compared_params(scenario, names);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
@@ -107,6 +122,39 @@ class Compare : public Command {
     if (terms.equal == Equal::kDevices) require_equal_work(contenders);
     if (terms.all || terms.memory_limit) rank(contenders);
     settle_size(contenders, terms);
+    return finish(contenders, terms, invocation, output);
+  }
+
+ private:
+  // Whole configurations: each file, with the flags of the command line in place of its own.
+  int run_configs(const Invocation& invocation) {
+    if (parse_equal(equal_) != Equal::kDevices) {
+      fail("C001", "--equal", "scenario files are compared as they are, per GPU and second", "leave --equal out");
+    }
+    Output output(output_, kCompareFormats);
+    StderrProgress progress;
+    std::vector<Contender> contenders;
+    Terms terms;
+    for (const std::string& file : configs_) {
+      const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
+      terms = terms_of(scenario);
+      std::vector<std::string> names = scenario.schedules;
+      if (names.empty()) names.emplace_back("1f1b");
+      for (const std::string& name : names) {
+        contenders.push_back(run_contender(scenario, name, terms, progress));
+        contenders.back().config = file;
+        contenders.back().work = contenders.back().samples;
+      }
+    }
+    require_some_result(contenders);
+    rank(contenders);
+    return finish(contenders, terms, invocation, output);
+  }
+
+  int finish(std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation, Output& output) {
+    std::optional<FailIf> fail_if;
+    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    mark_best_in(contenders);
     int status = kExitOk;
     for (const Contender& contender : contenders) {
       if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
@@ -118,7 +166,6 @@ class Compare : public Command {
     return status;
   }
 
- private:
   [[nodiscard]] Terms terms_of(const Scenario& scenario) const {
     Terms terms;
     terms.equal = parse_equal(equal_);
@@ -164,10 +211,12 @@ class Compare : public Command {
     for (const Contender& contender : contenders) {
       runs.push_back(compared(contender, terms));
       runs.back().beside = beside[runs.size() - 1];
-      reports.push_back(contender.report);
+      reports.push_back(runs.back().report);
     }
     const auto ran = std::any_of(reports.begin(), reports.end(), has_result);
-    const std::string title = title_of(terms);
+    const std::string title = configs_.empty() ? title_of(terms)
+                                               : "compare " + std::to_string(contenders.size()) +
+                                                     " configurations, by samples per GPU and second";
     const ComparedAssumptions assumptions = compared_assumptions(reports);
     std::string text = ran ? heading(title, assumptions.shared, style) : "";
     if (ran) text += assumptions_of_some(assumptions, reports, style) + "\n";
@@ -193,6 +242,10 @@ class Compare : public Command {
   // In a long list the marks say what a schedule needs; of a few, words do.
   static ComparedRun compared(const Contender& contender, const Terms& terms) {
     ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all, {}};
+    if (!contender.config.empty()) {
+      run.per_gpu = true;
+      run.report.schedule.name.insert(0, contender.config.substr(contender.config.rfind('/') + 1) + ": ");
+    }
     if (contender.entry != nullptr) run.note = contender.entry->needs;
     return run;
   }
@@ -201,14 +254,16 @@ class Compare : public Command {
             Output& output) const {
     std::vector<Report> reports;
     std::vector<ScheduleNeeds> needs;
+    std::vector<std::string> configs;
     for (const Contender& contender : contenders) {
+      if (!contender.config.empty()) configs.push_back(contender.config);
       reports.push_back(contender.report);
       needs.push_back(contender.needs);
     }
     switch (output.format()) {
       case Format::kJson:
-        output.write(
-            reports_json(reports, needs, {std::string(kVersion), invocation.command_line}, beside_fastest(contenders)));
+        output.write(reports_json(reports, needs, {std::string(kVersion), invocation.command_line},
+                                  beside_fastest(contenders), configs));
         break;
       case Format::kCsv:
         output.write(runs_csv(reports));
@@ -225,6 +280,8 @@ class Compare : public Command {
   std::string fail_if_;
   std::string equal_ = "devices";
   std::string memory_limit_;
+  std::string runs_in_;
+  std::vector<std::string> configs_;
 };
 
 }  // namespace

@@ -43,7 +43,9 @@ CompareRow compared_row(const ComparedRun& run) {
       *std::max_element(report.devices.begin(), report.devices.end(),
                         [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
   const double rate = run.work / static_cast<double>(std::max<Nanoseconds>(1, report.makespan));
-  return {&run, schedule_label(report.schedule), rate, worst.peak_memory, worst.device};
+  std::string label = schedule_label(report.schedule);
+  if (run.needs.chunks_tried.size() > 1) label += " best";  // of the numbers of chunks that the notes name
+  return {&run, std::move(label), rate, worst.peak_memory, worst.device};
 }
 
 bool eligible(const CompareRow& row) { return first_error(row.run->report) == nullptr; }
@@ -92,6 +94,10 @@ std::string reason_per_device(const CompareRow& best, const CompareRow& rival) {
 }
 
 std::string reason(const CompareRow& best, const CompareRow& rival) {
+  if (best.run->per_gpu && best.rate > rival.rate) {
+    return fmt::format("{} trains {} more samples per GPU and second than {}, {}", best.label,
+                       format_percent(best.rate / rival.rate - 1), rival.label, memory_clause(best, rival));
+  }
   if (devices_in(best) != devices_in(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
   const double bubble = best.run->report.bubble_ratio;
   const double other = rival.run->report.bubble_ratio;
@@ -148,6 +154,7 @@ enum CompareColumn : std::size_t {
   kCopies,
   kP2p,
   kNeeds,
+  kNotCharged,
   kDevices
 };
 
@@ -158,6 +165,7 @@ std::set<std::size_t> empty_columns(const std::vector<CompareRow>& rows) {
   if (none([](const CompareRow& row) { return row.run->report.mfu.has_value(); })) empty.insert(kMfu);
   if (none([](const CompareRow& row) { return row.run->report.memory_fit.has_value(); })) empty.insert(kSpare);
   if (none([](const CompareRow& row) { return marks(row.run->needs) != "-"; })) empty.insert(kNeeds);
+  if (none([](const CompareRow& row) { return !row.run->needs.not_charged.empty(); })) empty.insert(kNotCharged);
   if (none([&](const CompareRow& row) { return devices_in(row) != devices_in(rows.front()); })) empty.insert(kDevices);
   return empty;
 }
@@ -193,6 +201,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                {"weight\ncopies", kRight},
                {p2p, kRight},
                {"\nneeds", kLeft},
+               {"not\ncharged", kLeft},
                {"devs", kRight}});
   for (const CompareRow& row : rows) {
     const Report& report = row.run->report;
@@ -207,7 +216,8 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                    report.memory_fit ? format_scaled(report.memory_fit->spare, memory) : "",
                    fmt::format("d{}", row.device), fmt::format("{}", weight_copies(report)),
                    volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
-                   marks(row.run->needs), fmt::format("{}", report.schedule.devices)});
+                   marks(row.run->needs), fmt::format("{}", fmt::join(row.run->needs.not_charged, ", ")),
+                   fmt::format("{}", report.schedule.devices)});
   }
   for (std::size_t column = kDevices + 1; column-- > 0;) {
     if (empty.contains(column) || left_out.contains(column)) table.remove_column(column);
@@ -216,7 +226,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
 }
 
 // Names are cut to this before a column goes, and beyond it only when no more columns can go.
-constexpr std::size_t kReadableName = 15;
+constexpr std::size_t kReadableName = 20;  // "interleaved v=2 best"
 // What a narrow table leaves out, in this order.
 constexpr std::array<std::size_t, 7> kExpendable{kP2p, kCopies, kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu, kSpare};
 
@@ -273,6 +283,9 @@ std::string list(const ViewStyle& style, std::string_view title,
 
 std::string notes_of(const ComparedRun& run) {
   std::string text = run.terms;
+  if (run.needs.chunks_tried.size() > 1) {
+    text += fmt::format("{}the fastest of v = {}", text.empty() ? "" : "; ", fmt::join(run.needs.chunks_tried, ", "));
+  }
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (run.report.stream && run.report.stream->period) {  // a step fills and drains what a stream keeps full
     const double pace = run.report.stream->period->per_microbatch();
@@ -286,6 +299,21 @@ std::string notes_of(const ComparedRun& run) {
   }
   for (const Finding& finding : run.report.findings) {
     add(finding_text(finding, run.report));
+  }
+  return text;
+}
+
+// The best that each framework runs, where that is not the best of all: "Megatron-LM and torchtitan: interleaved
+// v=3, 34.7 % longer than the best"; empty without a best.
+std::string today_text(const std::vector<CompareRow>& rows, const CompareRow* best) {
+  std::string text;
+  for (const CompareRow& row : rows) {
+    const std::vector<std::string>& in = row.run->needs.best_in;
+    if (in.empty() || best == nullptr) continue;
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", fmt::join(in, ", "), row.label);
+    if (&row == best) continue;
+    text += fmt::format(", {} longer than the best", format_percent(best->rate / row.rate - 1));
   }
   return text;
 }
@@ -341,6 +369,7 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
     text += table_text(rows, best, style);
     const std::string lead = within.empty() ? "" : within + ": ";
     if (rival != nullptr) text += "\n" + labelled(style, "best", lead + reason(*best, *rival));
+    if (const std::string today = today_text(rows, best); !today.empty()) text += labelled(style, "today", today);
     if (const std::string close = close_rows(rows); !close.empty()) text += labelled(style, "close", close);
     if (best == nullptr) {
       text += "\n" + labelled(style, "best",

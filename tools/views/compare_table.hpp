@@ -36,6 +36,7 @@ struct ComparedRun {
   double work = 1;                      // done per device in one step; speed is work per time
   bool in_words = true;                 // whether the notes tell its needs and parameters
   std::optional<BesideFastest> beside;  // of modelled runs but the fastest
+  bool per_gpu = false;                 // of different configurations: `work` is in samples per GPU
 };
 
 // In the order given. Best is the fastest run without an error finding; of equals, the one that needs less memory,

@@ -253,9 +253,9 @@ StateRanks state_ranks(const Scenario& scenario) {
 // Copies of the weights inside one pipeline have their gradients added up in every step, whether its other parts are
 // simulated or not.
 void add_replica_sums(const Scenario& scenario, const StepPlace& place, StepMade& made) {
-  constexpr const char* kKey = "gradients of the weights' copies";
+  constexpr const char* kKey = "gradients of copies inside the pipeline";
   const auto none = [&](const char* why, Source source) {
-    assume(made.assumptions, kKey, std::string("their sum is not charged: ") + why, source);
+    assume(made.assumptions, kKey, std::string("not added up: ") + why, source);
   };
   if (scenario.step.wanted == StepScenario::Wanted::kOff) return none("--step off", Source::kGiven);
   if (place.schedule.asynchrony) return none("the schedule has no flush", Source::kDefault);
@@ -295,8 +295,12 @@ bool sums_replicas(const Schedule& schedule) {
   return false;
 }
 
-bool lacks_replica_sums(const Schedule& schedule, const StepWork& work) {
-  return work.empty() && sums_replicas(schedule);
+bool lacks_replica_sums(const Schedule& schedule, const StepWork& work, const Topology& topology) {
+  const bool given = std::any_of(work.tasks.begin(), work.tasks.end(), [](const StepTask& task) {
+    return task.kind == StepTask::Kind::kGradientReduce && task.bytes == 0;  // its time is said, not computed
+  });
+  const bool unlimited = topology.network() == nullptr && topology.bandwidth() == 0 && !given;
+  return sums_replicas(schedule) && (work.empty() || unlimited);
 }
 
 void set_vocabulary_barrier(const Scenario& scenario, const Schedule& schedule, const Topology& topology,

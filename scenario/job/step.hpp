@@ -36,8 +36,9 @@ void set_vocabulary_barrier(const Scenario& scenario, const Schedule& schedule, 
 
 // Whether the schedule has copies of a stage's weights on several devices, whose gradients must be added up.
 [[nodiscard]] bool sums_replicas(const Schedule& schedule);
-// The same, and the job does not do it: nobody knows how much there is to add, or the schedule never stops for it.
-[[nodiscard]] bool lacks_replica_sums(const Schedule& schedule, const StepWork& work);
+// The same, and the job has it for nothing: nobody knows how much there is to add, the schedule never stops for it, or
+// the links are of unlimited bandwidth.
+[[nodiscard]] bool lacks_replica_sums(const Schedule& schedule, const StepWork& work, const Topology& topology);
 
 // Leaves of a measured profile's weights, gradients and optimizer what ZeRO keeps on each rank, as a training step
 // does; modelled layers are sharded already, and stay as they are.

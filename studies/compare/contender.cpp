@@ -205,7 +205,8 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
     contender.needs = needs_of(contender.entry, run.job.schedule);
     contender.samples = samples_per_gpu(run.job);
     contender.needs.chunks_tried = std::move(tried);
-    if (lacks_replica_sums(run.job.schedule, run.job.step)) contender.needs.not_charged.emplace_back(kGradientSums);
+    if (lacks_replica_sums(run.job.schedule, run.job.step, run.job.topology))
+      contender.needs.not_charged.emplace_back(kGradientSums);
     contender.report = std::move(run.result.report);
     contender.runs_today = frameworks_today(contender.entry, scenario_for(scenario, name), contender.report);
   } catch (const InputError& error) {

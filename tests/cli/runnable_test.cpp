@@ -75,6 +75,19 @@ TEST_CASE("what a step time leaves out stands in its row") {
   CHECK(all_charged.find("charged") == std::string::npos);
 }
 
+TEST_CASE("links of unlimited bandwidth add gradients up for nothing, and the row says so") {
+  const Folder folder;
+  const Words words{"--model", "gpt-1.3b", "-p", "4", "-m", "8", "--schedules", "chimera"};
+  CHECK(compared(folder, words).at("chimera").at("needs").at("not_charged").empty());  // the hardware's own links
+  const Words measured{"--profile", "traces/published/zb-a100-1.5b-m24.json", "-p", "8", "-m", "24", "--schedules",
+                       "chimera"};
+  CHECK(has(compared(folder, measured).at("chimera").at("needs").at("not_charged"), "gradient sums"));
+  const auto limited = compared(folder, with_words(measured, {"--bandwidth", "25GB/s"}));
+  CHECK(limited.at("chimera").at("needs").at("not_charged").empty());
+  const Words toy{"--schedules", "chimera", "-p", "4", "-m", "8", "--step", "reduce=2"};
+  CHECK(compared(folder, toy).at("chimera").at("needs").at("not_charged").empty());  // its time was given
+}
+
 TEST_CASE("the barrier of a split output layer takes the time of its collective on the links") {
   const Folder folder;
   const auto step = [&](const Words& flags) {

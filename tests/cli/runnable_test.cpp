@@ -201,7 +201,7 @@ TEST_CASE("names that frameworks and people use are read everywhere") {
 
 TEST_CASE("- is standard input, for every file that is read") {
   const Folder folder;
-  const std::string table = folder.data({"export", "--schedule", "zb-h1", "-p", "4", "-m", "8"});
+  const std::string table = folder.data({"export", "--schedule", "zb-h1", "-p", "4", "-m", "8", "--to", "pytorch-csv"});
   folder.write("zb.csv", table);
   Surroundings piped;
   piped.input = table;

@@ -47,7 +47,7 @@ CompareRow compared_row(const ComparedRun& run) {
 }
 
 // Its name in the table, which says where its stages per device are the best of several (which, the notes tell).
-std::string cell_of(const CompareRow& row) {
+std::string name_cell(const CompareRow& row) {
   return row.run->needs.chunks_tried.size() > 1 ? row.label + " best" : row.label;
 }
 
@@ -212,7 +212,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                     : !eligible(row) ? "! "
                     : too_close(row) ? "~ "
                                      : "  ") +
-                       shorten(cell_of(row), name_room),
+                       shorten(name_cell(row), name_room),
                    format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
                    format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
                    report.mfu ? format_percent(*report.mfu) : "", format_scaled(row.memory, memory),
@@ -236,7 +236,7 @@ constexpr std::array<std::size_t, 7> kExpendable{kP2p, kCopies, kWorstDevice, kB
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
 Table fitting_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t width) {
   std::size_t longest = 8;
-  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(cell_of(row)));
+  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(name_cell(row)));
   const auto cut = [&](const Table& table, std::size_t room, std::size_t least) {
     const std::size_t natural = table.natural_width();
     const std::size_t over = natural - std::min(natural, width);

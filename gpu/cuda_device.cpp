@@ -154,7 +154,7 @@ DeviceAddress CudaDevice::allocate(Bytes bytes) {
     throw UnavailableError({"U026", facts_.name,
                             "out of device memory: " + mebibytes(bytes) + " asked for, " + mebibytes(free_memory()) +
                                 " of " + mebibytes(facts_.memory) + " free",
-                            "a smaller --microbatch or --seq, or a larger --tp, needs less"});
+                            "a smaller --microbatch-size or --sequence, or a larger --tp, needs less"});
   }
   check(result, "allocating " + mebibytes(bytes));
   return address;

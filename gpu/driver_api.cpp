@@ -88,9 +88,10 @@ std::string cuda_error(const CudaDriver& driver, cuda::Result error) {
 void check_cuda(const CudaDriver& driver, cuda::Result result, const std::string& what) {
   if (result == cuda::kSuccess) return;
   if (result == cuda::kOutOfMemory) {
-    throw UnavailableError({"U026", "", what + " failed: " + cuda_error(driver, result),
-                            "another program may hold the GPU's memory (nvidia-smi); a smaller --microbatch or --seq "
-                            "needs less"});
+    throw UnavailableError(
+        {"U026", "", what + " failed: " + cuda_error(driver, result),
+         "another program may hold the GPU's memory (nvidia-smi); a smaller --microbatch-size or --sequence "
+         "needs less"});
   }
   throw UnavailableError({"U027", "", what + " failed: " + cuda_error(driver, result),
                           "is another program using the GPU, or has it fallen off the bus (dmesg, nvidia-smi)?"});

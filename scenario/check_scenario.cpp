@@ -1,6 +1,9 @@
 #include "scenario/check_scenario.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -11,6 +14,7 @@
 #include "scenario/request/profile_files.hpp"
 #include "scenario/request/transform_spec.hpp"
 #include "scenario/request/uniform_times.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 
@@ -76,6 +80,7 @@ FlagRows run_rows(ScenarioFlags& flags) {
   return {
       {.name = "--devices",
        .short_name = "-p",
+       .alias = "--pp",
        .group = kGroup,
        .type = "P",
        .help = "devices in the pipeline",
@@ -120,6 +125,17 @@ FlagRows run_rows(ScenarioFlags& flags) {
   };
 }
 
+Flag global_batch_row(ScenarioFlags& flags) {
+  return {.name = "--global-batch",
+          .alias = "--gbs",
+          .group = "Run",
+          .type = "N",
+          .help = "samples per step of all replicas, instead of -m",
+          .target = &flags.global_batch,
+          .repeated = false,
+          .excludes = {{"--microbatches"}, "C009", "both say how many microbatches a step has", "give one of them"}};
+}
+
 FlagRows cost_rows(ScenarioFlags& flags) {
   constexpr std::string_view kGroup = "Costs";
   return {
@@ -154,6 +170,24 @@ FlagRows cost_rows(ScenarioFlags& flags) {
                  "there are no layers to partition without a profile",
                  "add --profile FILE"}},
   };
+}
+
+// Whole numbers only: a batch that leaves samples over is nobody's.
+void set_microbatches(const ScenarioFlags& flags, Scenario& scenario) {
+  if (!flags.global_batch) return;
+  const std::int64_t batch = *flags.global_batch;
+  const std::int64_t data = scenario.cluster.sizes.data;
+  const std::int64_t samples = scenario.profile ? std::max<std::int64_t>(1, scenario.profile->microbatch_size) : 1;
+  const std::int64_t all = data * samples;  // samples of one microbatch of all replicas
+  if (batch < 1 || batch % all != 0 || batch / all > std::numeric_limits<int>::max()) {
+    const std::int64_t nearest = std::max<std::int64_t>(1, std::min<std::int64_t>(batch / all, 1'000'000)) * all;
+    fail("C001", "--global-batch",
+         std::to_string(batch) + " samples are no whole number of microbatches: " + std::to_string(data) +
+             (data == 1 ? " replica of " : " replicas of ") + std::to_string(samples) +
+             (samples == 1 ? " sample each take " : " samples each take ") + std::to_string(all) + " at a time",
+         "nearest: --global-batch " + std::to_string(nearest));
+  }
+  scenario.microbatches = static_cast<int>(batch / all);
 }
 
 FlagRows network_rows(ScenarioFlags& flags) {
@@ -198,8 +232,9 @@ FlagRows network_rows(ScenarioFlags& flags) {
 }  // namespace
 
 FlagRows flag_rows(ScenarioFlags& flags, ScenarioVerb verb) {
-  FlagRows rows{schedule_row(flags, verb == ScenarioVerb::kSeveralSchedules)};
+  FlagRows rows{schedule_row(flags, verb == ScenarioVerb::kSeveralSchedules || verb == ScenarioVerb::kPlan)};
   add_rows(rows, run_rows(flags));
+  if (verb != ScenarioVerb::kPlan && verb != ScenarioVerb::kLive) rows.push_back(global_batch_row(flags));
   add_rows(rows, cost_rows(flags));
   add_rows(rows, network_rows(flags));
   if (verb != ScenarioVerb::kLive) add_rows(rows, flag_rows(flags.transformer));
@@ -217,7 +252,10 @@ std::string repeated_flags(const ScenarioFlags& flags) {
 
 void check_schedule_flags(const ScenarioFlags& flags, Scenario& scenario) {
   scenario.schedules = flags.schedules;
-  scenario.microbatches = flags.microbatches;
+  for (std::string& name : scenario.schedules) {
+    if (const ScheduleEntry* entry = find_schedule(name)) name = entry->name;  // as it is spelled here
+  }
+  if (!flags.global_batch) scenario.microbatches = flags.microbatches;  // else set_microbatches has said
   run_all({[&] { scenario.params = parse_params(flags.params); },
            [&] { scenario.transforms = parse_transforms(flags.transforms); },
            [&] {
@@ -276,6 +314,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   checks.finish();
   if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
   set_modelled_profile(scenario);
+  set_microbatches(flags, scenario);
   return scenario;
 }
 

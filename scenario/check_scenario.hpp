@@ -10,7 +10,8 @@
 namespace debubble {
 
 // How a verb takes the shared flags: `live` runs what it measures, so that it has a --model of its own.
-enum class ScenarioVerb : std::uint8_t { kOneSchedule, kSeveralSchedules, kLive };
+// `plan` has a --global-batch of its own.
+enum class ScenarioVerb : std::uint8_t { kOneSchedule, kSeveralSchedules, kPlan, kLive };
 [[nodiscard]] FlagRows flag_rows(ScenarioFlags& flags, ScenarioVerb verb = ScenarioVerb::kOneSchedule);
 
 // Throws InputError with everything that is wrong with the flags, and for an unreadable or faulty profile.

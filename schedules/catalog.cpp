@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schedules/asynchronous/pipedream.hpp"
@@ -83,6 +85,25 @@ void check_schedule_params(const ScheduleEntry& entry, const ScheduleRequest& re
   }
 }
 
+// Schedules as frameworks call them, and not we: in small letters, without hyphens.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFrameworkSpellings{{
+    {"interleaved1f1b", "interleaved"},           // PyTorch and torchtitan
+    {"interleavedzerobubble", "interleaved-zb"},  // PyTorch and torchtitan
+    {"zbvzerobubble", "zb-v"},                    // PyTorch and torchtitan
+    {"loopedbfs", "breadth-first"},               // PyTorch and torchtitan
+    {"pipedreamflush", "1f1b"},                   // the paper whose schedule it is
+}};
+
+// "1f1b" of "Schedule1F1B", "dualpipev" of "DualPipeV".
+std::string plain_schedule_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != '-' && c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  constexpr std::string_view kPrefix = "schedule";  // of PyTorch's classes
+  return plain.starts_with(kPrefix) ? plain.substr(kPrefix.size()) : plain;
+}
+
 std::string unknown_name_help(std::string_view name, const std::string& guess) {
   const std::string text(name);
   if (find_transform(name) != nullptr) return text + " is a transform: --transform " + text;
@@ -138,6 +159,14 @@ std::span<const ScheduleEntry> schedule_catalog() {
 const ScheduleEntry* find_schedule(std::string_view name) {
   for (const ScheduleEntry& entry : schedule_catalog()) {
     if (entry.name == name) return &entry;
+  }
+  const std::string plain = plain_schedule_name(name);
+  if (plain.empty()) return nullptr;
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    if (plain_schedule_name(entry.name) == plain) return &entry;
+  }
+  for (const auto& [spelled, own] : kFrameworkSpellings) {
+    if (spelled == plain) return find_schedule(own);
   }
   return nullptr;
 }

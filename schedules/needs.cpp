@@ -26,6 +26,18 @@ bool keeps_versions(const std::optional<Asynchrony>& asynchrony) {
   return asynchrony && (asynchrony->versions != Asynchrony::Versions::kLatest || asynchrony->extra_copies > 0);
 }
 
+// What no cost model has a price for.
+std::vector<std::string> not_charged_by(const Schedule& schedule) {
+  std::vector<std::string> found;
+  if (schedule.sliced) found.emplace_back("slicing");
+  if (!schedule.asynchrony) return found;
+  const bool predicts = schedule.asynchrony->versions == Asynchrony::Versions::kPredicted;
+  const bool corrects = !predicts && schedule.asynchrony->extra_copies > 0;
+  if (predicts) found.emplace_back("prediction");
+  if (corrects) found.emplace_back("correction");
+  return found;
+}
+
 }  // namespace
 
 ScheduleNeeds needs_of(const ScheduleEntry* entry, const Schedule& schedule) {
@@ -38,6 +50,7 @@ ScheduleNeeds needs_of(const ScheduleEntry* entry, const Schedule& schedule) {
   needs.moves_activations =
       std::any_of(schedule.copies.begin(), schedule.copies.end(), [](const auto& lane) { return !lane.empty(); });
   needs.slices = schedule.sliced;
+  needs.not_charged = not_charged_by(schedule);
   if (entry != nullptr) needs.frameworks = entry->frameworks;
   return needs;
 }

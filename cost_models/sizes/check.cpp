@@ -123,7 +123,7 @@ class ModelCheck {
       if (profile.microbatch_size < 1 || (some_sequences && profile.sequence_length < 1)) {
         const char* const key = profile.microbatch_size < 1 ? "microbatch_size" : "sequence_length";
         complain("L020", one.name, in_plain_quotes(key) + " is null: which size this is of is not known",
-                 "write the number there; `debubble import --microbatch N --seq N` sets both");
+                 "write the number there; `debubble import --microbatch-size N --sequence N` sets both");
         continue;
       }
       const auto [place, is_new] = seen.emplace(std::pair{profile.microbatch_size, profile.sequence_length}, one.name);

@@ -41,6 +41,13 @@ StepWork StepBuilder::run() {
   return std::move(work_);
 }
 
+StepWork StepBuilder::run_replica_sums() {
+  for (int stage = schedule_.stages - 1; stage >= 0; --stage) {
+    if (places(stage).size() > 1) reduce(stage);
+  }
+  return std::move(work_);
+}
+
 StepBuilder::Places StepBuilder::places(int stage) const {
   std::set<std::int32_t> found;
   for (int replica = 0; replica < schedule_.placement.replicas(); ++replica) {

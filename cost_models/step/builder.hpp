@@ -15,6 +15,8 @@ class StepBuilder {
   explicit StepBuilder(const StepRequest& request);
 
   [[nodiscard]] StepWork run();
+  // Only the sums of gradients that devices of one pipeline hold together.
+  [[nodiscard]] StepWork run_replica_sums();
 
  private:
   using Places = std::vector<std::int32_t>;  // devices of the pipeline

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -124,6 +125,19 @@ StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& ass
   StepWork work = StepBuilder(request).run();
   describe_collectives(request, work, assumptions);
   return work;
+}
+
+StepWork make_replica_sums(const StepRequest& request, std::vector<Assumption>& assumptions) {
+  StepWork work = StepBuilder(request).run_replica_sums();
+  describe_collectives(request, work, assumptions);
+  return work;
+}
+
+CollectivePlan pipeline_sum(const StepRequest& request, Bytes bytes) {
+  const StepPlanner planner(request);
+  std::vector<std::int32_t> places(static_cast<std::size_t>(request.schedule->devices));
+  std::iota(places.begin(), places.end(), 0);
+  return planner.plan(planner.place_groups(places, -1), CollectiveKind::kAllReduce, bytes);
 }
 
 StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs, const std::vector<int>& layers,

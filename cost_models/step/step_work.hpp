@@ -109,6 +109,13 @@ struct StepRequest {
 // Says in `assumptions` what was assumed. Empty where there is nothing to do.
 [[nodiscard]] StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions);
 
+// Without a training step: what a schedule with copies of a stage on several devices (Chimera, DualPipe) must do all
+// the same, or the copies would drift apart. Empty where no stage is held twice or the request has no sizes.
+[[nodiscard]] StepWork make_replica_sums(const StepRequest& request, std::vector<Assumption>& assumptions);
+
+// A sum of so many bytes over all devices of the pipeline: of what the shards of an output layer have found.
+[[nodiscard]] CollectivePlan pipeline_sum(const StepRequest& request, Bytes bytes);
+
 // The stages' costs with what ZeRO-2 and ZeRO-3 do inside their ops. Over the `layers` of a stage transfers overlap
 // compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2 and where the
 // request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.

@@ -190,7 +190,10 @@ Json needs_json(const ScheduleNeeds& needs) {
           {"asynchronous", needs.asynchronous},
           {"moves_activations", needs.moves_activations},
           {"slices", needs.slices},
-          {"frameworks", needs.frameworks}};
+          {"frameworks", needs.frameworks},
+          {"not_charged", needs.not_charged},
+          {"best_in", needs.best_in},
+          {"chunks_tried", needs.chunks_tried}};
 }
 
 Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = std::nullopt) {
@@ -263,13 +266,14 @@ Json step_range_json(const StepRange& range) {
 }
 
 std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool,
-                         std::span<const std::optional<BesideFastest>> beside) {
+                         std::span<const std::optional<BesideFastest>> beside, std::span<const std::string> configs) {
   Json json;
   json["schema_version"] = kReportVersion;
   Json runs = Json::array();
   for (std::size_t k = 0; k < reports.size(); ++k) {
     runs.push_back(to_json(reports[k], tool));
     if (has_result(reports[k])) runs.back()["needs"] = needs_json(needs[k]);
+    if (k < configs.size()) runs.back()["config"] = configs[k];
     if (k >= beside.size() || !beside[k]) continue;
     runs.back()["beside_fastest"] = {
         {"slower", beside[k]->slower}, {"needed", beside[k]->needed}, {"told_apart", beside[k]->told_apart()}};

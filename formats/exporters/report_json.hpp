@@ -42,10 +42,10 @@ struct ToolFacts {
 [[nodiscard]] Json step_range_json(const StepRange& range);
 
 // Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs and how it stands
-// beside the fastest.
+// beside the fastest; of several configurations, by whose file.
 [[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,
-                                       const ToolFacts& tool,
-                                       std::span<const std::optional<BesideFastest>> beside = {});
+                                       const ToolFacts& tool, std::span<const std::optional<BesideFastest>> beside = {},
+                                       std::span<const std::string> configs = {});
 
 // Whether the run has numbers at all: it ended, so every field of the report means something.
 [[nodiscard]] inline bool has_result(const Report& report) { return !report.deadlock && !report.devices.empty(); }

@@ -39,7 +39,7 @@ constexpr std::array<QuantityUnit, 10> kSizeUnits = {{{"B", 1},
                                                       {"GiB", std::int64_t{1} << 30},
                                                       {"TiB", std::int64_t{1} << 40}}};
 
-constexpr std::array<QuantityUnit, 14> kBandwidthUnits = {{{"B/s", 1},
+constexpr std::array<QuantityUnit, 20> kBandwidthUnits = {{{"B/s", 1},
                                                            {"kB/s", 1'000},
                                                            {"KB/s", 1'000},
                                                            {"MB/s", 1'000'000},
@@ -52,7 +52,13 @@ constexpr std::array<QuantityUnit, 14> kBandwidthUnits = {{{"B/s", 1},
                                                            {"kbit/s", 125},
                                                            {"Mbit/s", 125'000},
                                                            {"Gbit/s", 125'000'000},
-                                                           {"Tbit/s", 125'000'000'000}}};
+                                                           {"Tbit/s", 125'000'000'000},
+                                                           {"kbps", 125},  // small b: bits
+                                                           {"Mbps", 125'000},
+                                                           {"Gbps", 125'000'000},
+                                                           {"Tbps", 125'000'000'000},
+                                                           {"GBps", 1'000'000'000},
+                                                           {"Gb/s", 125'000'000}}};
 
 bool is_unit(std::string_view name) {
   const auto named = [name](const QuantityUnit& unit) { return unit.name == name; };

@@ -99,7 +99,7 @@ void check_positions(const TransformerShape& shape, const WorkloadSize& size, Pr
   problems.add("F002",
                "a sequence of " + std::to_string(size.sequence) + " tokens, but the model has " +
                    std::to_string(shape.positions) + " positions",
-               "give --seq " + std::to_string(shape.positions) + " or less");
+               "give --sequence " + std::to_string(shape.positions) + " or less");
 }
 
 Shard divide(const TransformerShape& shape, const WorkloadSize& size) {
@@ -135,7 +135,7 @@ void check_total(const Shard& shard, Problems& problems) {
           too_many(shard.tokens() * shard.score_leading(), heads);
   if (!wrong) return;
   problems.add("X005", "a tensor of these sizes would have more than 2^44 elements",
-               "give a smaller --microbatch or --seq");
+               "give a smaller --microbatch-size or --sequence");
 }
 
 }  // namespace

@@ -73,12 +73,13 @@ DeviceAddress LaneDevice::allocate(Bytes bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     check(driver.call.memory_info(&free, &total), "asking for the free memory");
-    throw UnavailableError(
-        {"U026", facts().name,
-         "out of device memory: " + debubble::mebibytes(bytes) + " requested in addition to " +
-             debubble::mebibytes(allocated_) + " of this device, " + debubble::mebibytes(static_cast<Bytes>(free)) +
-             " of " + debubble::mebibytes(static_cast<Bytes>(total)) + " free",
-         "fewer microbatches, a smaller --microbatch or --seq, or a schedule that holds fewer activations needs less"});
+    throw UnavailableError({"U026", facts().name,
+                            "out of device memory: " + debubble::mebibytes(bytes) + " requested in addition to " +
+                                debubble::mebibytes(allocated_) + " of this device, " +
+                                debubble::mebibytes(static_cast<Bytes>(free)) + " of " +
+                                debubble::mebibytes(static_cast<Bytes>(total)) + " free",
+                            "fewer microbatches, a smaller --microbatch-size or --sequence, or a schedule that holds "
+                            "fewer activations needs less"});
   }
   check(result, "allocating " + std::to_string(bytes) + " bytes");
   sizes_[address] = bytes;

@@ -116,7 +116,7 @@ void check_model(const StagedModel& model, const Schedule& schedule) {
                         std::to_string(model.shape.layers) + " blocks, an embedding before and a head after them"});
   }
   if (model.size.microbatch % schedule.pieces != 0) {
-    problems.push_back({"F003", "--microbatch",
+    problems.push_back({"F003", "--microbatch-size",
                         "the schedule cuts a microbatch into " + std::to_string(schedule.pieces) + " pieces; " +
                             std::to_string(model.size.microbatch) + " samples cannot be",
                         "a multiple of " + std::to_string(schedule.pieces) + " can"});

@@ -52,15 +52,16 @@ std::string fitting_size(const TransformerShape& shape, const WorkloadSize& size
   while (smaller.microbatch > 1) {
     smaller.microbatch /= 2;
     if (fits_in_memory(shape, smaller, free))
-      return "--microbatch " + std::to_string(smaller.microbatch) + " would fit";
+      return "--microbatch-size " + std::to_string(smaller.microbatch) + " would fit";
   }
   while (smaller.sequence / 2 >= kShortestSequence) {
     smaller.sequence /= 2;
     if (!fits_in_memory(shape, smaller, free)) continue;
-    return "--microbatch " + std::to_string(smaller.microbatch) + " --seq " + std::to_string(smaller.sequence) +
-           " would fit";
+    return "--microbatch-size " + std::to_string(smaller.microbatch) + " --sequence " +
+           std::to_string(smaller.sequence) + " would fit";
   }
-  return "not even --microbatch " + std::to_string(smaller.microbatch) + " --seq " + std::to_string(smaller.sequence) +
+  return "not even --microbatch-size " + std::to_string(smaller.microbatch) + " --sequence " +
+         std::to_string(smaller.sequence) +
          " would fit: use a GPU with more memory, free this one, or measure a share of the model with a larger --tp";
 }
 

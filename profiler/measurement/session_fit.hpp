@@ -13,7 +13,7 @@ namespace debubble {
 // "embedding 12 MiB, block 1400 MiB, head 800 MiB": what each layer holds while it works, gradients aside.
 [[nodiscard]] std::string memory_by_layer(const TransformerShape& shape, const WorkloadSize& size);
 
-// A remedy for a size that needs more than `free` bytes: "--microbatch 2 would fit (1.8 of 2 GiB)", the largest
+// A remedy for a size that needs more than `free` bytes: "--microbatch-size 2 would fit (1.8 of 2 GiB)", the largest
 // microbatch by halving, then the longest sequence by halving; else that nothing fits.
 [[nodiscard]] std::string fitting_size(const TransformerShape& shape, const WorkloadSize& size, Bytes free);
 

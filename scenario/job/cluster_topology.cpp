@@ -10,6 +10,7 @@
 #include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "sim/topologies/catalog.hpp"
 
 namespace debubble {
@@ -163,17 +164,17 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   const std::int32_t devices = cluster.graph->device_count();
   for (const std::int32_t device : layout.devices) {
     if (device < devices) continue;
-    throw InputError(Diagnostic{"B015", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
-                                "its devices are 0 to " + std::to_string(devices - 1)});
+    throw InputError(Diagnostic{"B015", "--rank-devices", cluster.topology + " has no GPU " + std::to_string(device),
+                                "its GPUs are 0 to " + std::to_string(devices - 1)});
   }
   const std::int64_t room = layout.devices.empty() ? devices : static_cast<std::int64_t>(layout.devices.size());
   if (layout.sizes.ranks() <= room) return;
-  throw InputError(
-      Diagnostic{"B017", layout.devices.empty() ? "--topology" : "--rank-devices",
-                 group_sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
-                     (layout.devices.empty() ? cluster.topology + " has " + std::to_string(room) + " devices"
-                                             : std::to_string(room) + " devices are named"),
-                 nearest(layout, cluster, room)});
+  throw InputError(Diagnostic{"B017", layout.devices.empty() ? "--topology" : "--rank-devices",
+                              group_sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) +
+                                  " ranks, and " +
+                                  (layout.devices.empty() ? cluster.topology + " has " + std::to_string(room) + " GPUs"
+                                                          : std::to_string(room) + " GPUs are named"),
+                              nearest(layout, cluster, room)});
 }
 
 std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int devices) {
@@ -182,8 +183,7 @@ std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int dev
   const RankLayout layout = cluster.layout(devices);
   std::string text = group_sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
   if (cluster.graph != nullptr) {
-    text +=
-        " on " + std::to_string(cluster.graph->device_count()) + " devices, nearest first " + order_text(layout.order);
+    text += " on " + std::to_string(cluster.graph->device_count()) + " GPUs, nearest first " + order_text(layout.order);
   }
   assume(made, "ranks", text, Source::kGiven);
   if (layout.sizes.sequence) assume(made, "sequence parallelism", "over the tensor ranks", Source::kGiven);
@@ -210,6 +210,13 @@ Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
   network->message_latency = cluster.message_latency;
   network->transfer_bound = cluster.transfer_bound;
   assume(made.assumptions, assumption_key::kTopology, cluster.topology, Source::kGiven);
+  const std::int64_t idle = network->graph.device_count() - network->layout.sizes.ranks();
+  if (idle > 0) {
+    assume(made.assumptions, "idle GPUs",
+           std::to_string(idle) + " of the topology's " + std::to_string(network->graph.device_count()) +
+               ": the job has " + counted(network->layout.sizes.ranks(), "rank"),
+           Source::kDefault);
+  }
   const std::array<const char*, 3> models{"fluid: flows on a link share it max-min fairly",
                                           "fifo: whole messages, one after the other, stored at every hop",
                                           "uncontended: every flow as if it were alone"};

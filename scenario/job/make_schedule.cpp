@@ -83,6 +83,7 @@ Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
 }  // namespace
 
 bool is_table_file(const std::string& name) {
+  if (name == "-") return true;  // standard input
   const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
   return plain.ends_with(".csv") || plain.ends_with(".json") || name.find('/') != std::string::npos;
 }

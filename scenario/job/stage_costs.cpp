@@ -15,8 +15,11 @@
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/copy_costs.hpp"
+#include "scenario/job/device_cut.hpp"
+#include "scenario/job/links.hpp"
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/job/step.hpp"
 #include "scenario/job/transforms.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "schedules/transforms/rows.hpp"
@@ -220,9 +223,10 @@ std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profil
   return choice.layers;
 }
 
-std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how) {
+std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how, bool for_devices) {
   using How = PartitionChoice::How;
   const std::string text = partition_text(made.partition);
+  if (for_devices) return text + " (auto, as each device is fast)";
   if (how == How::kAutomatic) return text + " (auto)";
   if (how == How::kEven) return text + " (even)";
   if (how != How::kMemory) return text;
@@ -244,12 +248,13 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   if (scenario.transformer.recomputed != nullptr) some.emplace(scenario, schedule.stages);
   const SomeStagesRecompute* const mixed = some ? &*some : nullptr;
   if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, mixed);
-  made.partition = cut_layers(scenario.partition, *view, schedule.stages, mixed, made.cut);
+  const auto own = scenario.partition.for_devices ? cut_for_devices(scenario, schedule, *view) : std::nullopt;
+  made.partition = own ? *own : cut_layers(scenario.partition, *view, schedule.stages, mixed, made.cut);
   if (mixed != nullptr) mixed->mix(made.partition, view.own());
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, how),
+  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, how, own.has_value()),
          scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
@@ -300,8 +305,9 @@ StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std:
 
 }  // namespace
 
-StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule) {
-  check_ranks_fit(scenario.cluster, schedule.devices);
+namespace {
+
+StageCostsMade costs_of_stages(const Scenario& scenario, const Schedule& schedule) {
   StageCostsMade made = equal_costs(scenario, schedule);
   if (scenario.cluster.graph == nullptr) return made;  // all devices are alike
   const auto placed = placed_layers(scenario, schedule.devices);
@@ -310,6 +316,18 @@ StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedu
   Scenario cut = scenario;
   cut.partition = as_cut(made.partition);
   made.costs = stage_costs_at(cut, *placed, schedule);
+  return made;
+}
+
+}  // namespace
+
+StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule) {
+  check_ranks_fit(scenario.cluster, schedule.devices);
+  StageCostsMade made = costs_of_stages(scenario, schedule);
+  if (made.costs.vocabulary) {
+    const Topology topology = make_topology(scenario, schedule.devices).value;
+    set_vocabulary_barrier(scenario, schedule, topology, made.costs, made.assumptions);
+  }
   return made;
 }
 

@@ -250,6 +250,22 @@ StateRanks state_ranks(const Scenario& scenario) {
   return ranks;
 }
 
+// Copies of the weights inside one pipeline have their gradients added up in every step, whether its other parts are
+// simulated or not.
+void add_replica_sums(const Scenario& scenario, const StepPlace& place, StepMade& made) {
+  constexpr const char* kKey = "gradients of copies inside the pipeline";
+  const auto none = [&](const char* why, Source source) {
+    assume(made.assumptions, kKey, std::string("not added up: ") + why, source);
+  };
+  if (scenario.step.wanted == StepScenario::Wanted::kOff) return none("--step off", Source::kGiven);
+  if (place.schedule.asynchrony) return none("the schedule has no flush", Source::kDefault);
+  if (!scenario.profile) return none("nothing says how large the weights are", Source::kDefault);
+  made.work = make_replica_sums(request_of(scenario, made.costs, place, scenario.step.options), made.assumptions);
+  if (made.work.empty()) return none("the profile has no sizes of weights", Source::kDefault);
+  assume(made.assumptions, kKey, "added up between their devices as soon as a stage's last backward has ended",
+         Source::kDefault);
+}
+
 }  // namespace
 
 void shard_measured_states(const Scenario& scenario, StageCosts& costs) {
@@ -269,9 +285,43 @@ Bytes least_states(const Scenario& scenario, const ProfileLayer& layer) {
          layer.optimizer.value_or(0) / ranks.optimizer;
 }
 
+bool sums_replicas(const Schedule& schedule) {
+  const Placement& placement = schedule.placement;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    for (int replica = 1; replica < placement.replicas(); ++replica) {
+      if (placement.device_of(replica, stage) != placement.device_of(0, stage)) return true;
+    }
+  }
+  return false;
+}
+
+bool lacks_replica_sums(const Schedule& schedule, const StepWork& work, const Topology& topology) {
+  const bool given = std::any_of(work.tasks.begin(), work.tasks.end(), [](const StepTask& task) {
+    return task.kind == StepTask::Kind::kGradientReduce && task.bytes == 0;  // its time is said, not computed
+  });
+  const bool unlimited = topology.network() == nullptr && topology.bandwidth() == 0 && !given;
+  return sums_replicas(schedule) && (work.empty() || unlimited);
+}
+
+void set_vocabulary_barrier(const Scenario& scenario, const Schedule& schedule, const Topology& topology,
+                            StageCosts& costs, std::vector<Assumption>& assumptions) {
+  const StepRequest request = request_of(scenario, costs, {schedule, {}, topology}, {});
+  // The layer before the head hands over what the gradient has the size of.
+  const bool sized = scenario.profile && scenario.profile->layers.size() > 1;
+  const Bytes bytes = sized ? (scenario.profile->layers.end() - 2)->output : 0;
+  const CollectivePlan plan = pipeline_sum(request, bytes);
+  costs.vocabulary->barrier = plan.duration;
+  Assumption made{"barrier of the output layer", "", Source::kModelled};
+  made.amount = plan.duration == 0 ? std::string("no time: links without latency or limit")
+                                   : format_duration_exact(plan.duration) + " per microbatch: " + plan.text;
+  made.changes_result = plan.duration > 0;
+  assumptions.push_back(std::move(made));
+}
+
 StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place) {
   StepMade made{std::move(costs), {}, {}};
   if (!has_step(scenario, place.schedule)) {
+    if (sums_replicas(place.schedule)) add_replica_sums(scenario, place, made);
     const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && place.schedule.asynchrony &&
                         scenario.step.wanted == StepScenario::Wanted::kDefault;
     if (missed) assume(made.assumptions, "training step", "none: the schedule has no flush", Source::kDefault);

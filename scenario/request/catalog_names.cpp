@@ -3,7 +3,9 @@
 #include "cost_models/transformer/hardware.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "schedules/transforms/catalog.hpp"
+#include "sim/core/error.hpp"
 #include "sim/core/model_presets.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -43,6 +45,12 @@ std::vector<std::string> hardware_names() {
   std::vector<std::string> names;
   for (const Hardware& hardware : hardware_presets()) names.push_back(hardware.name);
   return names;
+}
+
+std::string parse_framework(const std::string& text, std::string_view place) {
+  if (const auto name = framework_named(text)) return *name;
+  fail("C002", std::string(place), "\"" + text + "\" is no framework that we know",
+       "name megatron, torchtitan, deepspeed or pytorch");
 }
 
 }  // namespace debubble

@@ -142,7 +142,7 @@ FlagRows flag_rows(ClusterFlags& flags) {
       {.name = "--rank-devices",
        .group = kGroup,
        .type = "LIST",
-       .help = "devices by rank: 0-7,16-23",
+       .help = "GPUs by rank: 0-7,16-23",
        .default_text = "0-",
        .target = &flags.rank_devices,
        .form = FlagForm::kCommas,

@@ -1,6 +1,7 @@
 #include "scenario/request/flag.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <iterator>
@@ -92,7 +93,7 @@ UnitRow unit_row(FlagUnit unit) {
     case FlagUnit::kSize:
       return {"SIZE", "B|kB|MB|GB|TB|KiB|MiB|GiB|TiB"};
     case FlagUnit::kBandwidth:
-      return {"RATE", "B/s|kB/s|MB/s|GB/s|TB/s|KiB/s|MiB/s|GiB/s|TiB/s|kbit/s|Mbit/s|Gbit/s|Tbit/s"};
+      return {"RATE", "B/s|kB/s|MB/s|GB/s|TB/s|KiB/s|MiB/s|GiB/s|TiB/s|kbit/s|Mbit/s|Gbit/s|Tbit/s|Gbps"};
     case FlagUnit::kSeconds:
       return {"SECONDS", "whole seconds"};
     case FlagUnit::kShare:
@@ -102,6 +103,42 @@ UnitRow unit_row(FlagUnit unit) {
   }
   return {};
 }
+
+// Letters in one case, without what joins words.
+std::string folded(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c != '-' && c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+// Writes the word or name that is meant in place of one in other letters. What follows a colon is a name's own matter.
+void settle_value(const Flag& flag, std::string& value) {
+  if (value.empty() || (flag.names == nullptr && flag.words.empty())) return;
+  const std::size_t end = flag.names == nullptr ? value.size() : std::min(value.find(':'), value.size());
+  const std::string head = value.substr(0, end);
+  const std::vector<std::string> known = completions_of(flag);
+  if (std::find(known.begin(), known.end(), head) != known.end()) return;
+  const std::string* meant = nullptr;
+  for (const std::string& name : known) {
+    if (folded(name) != folded(head)) continue;
+    if (meant != nullptr) return;  // nobody can know which
+    meant = &name;
+  }
+  if (meant != nullptr) value.replace(0, end, *meant);
+}
+
+struct SpellingSettler {
+  const Flag& flag;
+
+  void operator()(std::string* target) const { settle_value(flag, *target); }
+  void operator()(std::vector<std::string>* target) const {
+    for (std::string& value : *target) settle_value(flag, value);
+  }
+  template <typename Other>
+  void operator()(Other* /*target*/) const {}
+};
 
 bool is_given_by(std::span<const Flag> rows, std::string_view name) {
   const Flag* flag = find_flag(rows, name);
@@ -136,6 +173,25 @@ std::vector<std::string> completions_of(const Flag& flag) {
   return flag.words.empty() ? std::vector<std::string>{} : split_names(flag.words);
 }
 
+std::vector<std::string_view> aliases_of(const Flag& flag) {
+  std::vector<std::string_view> names;
+  for (std::string_view rest = flag.alias; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
+}
+
+std::vector<std::string_view> names_of(const Flag& flag) {
+  std::vector<std::string_view> names;
+  if (!flag.short_name.empty()) names.push_back(flag.short_name);
+  names.push_back(flag.name);
+  const std::vector<std::string_view> others = aliases_of(flag);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
 std::string_view key_of(const Flag& flag) {
   return is_positional(flag) ? flag.name : flag.name.substr(std::string_view("--").size());
 }
@@ -152,7 +208,9 @@ void add_rows(FlagRows& rows, FlagRows more) {
 
 const Flag* find_flag(std::span<const Flag> rows, std::string_view name) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Flag& flag) {
-    return flag.name == name || (!flag.alias.empty() && flag.alias == name);
+    if (flag.name == name) return true;
+    const std::vector<std::string_view> others = aliases_of(flag);
+    return std::find(others.begin(), others.end(), name) != others.end();
   });
   return found == rows.end() ? nullptr : &*found;
 }
@@ -162,7 +220,9 @@ std::vector<std::string> flag_keys(std::span<const Flag> rows) {
   for (const Flag& flag : rows) {
     if (is_positional(flag)) continue;
     keys.emplace_back(key_of(flag));
-    if (!flag.alias.empty()) keys.emplace_back(flag.alias.substr(std::string_view("--").size()));
+    for (const std::string_view other : aliases_of(flag)) {
+      keys.emplace_back(other.substr(std::string_view("--").size()));
+    }
   }
   return keys;
 }
@@ -199,7 +259,15 @@ std::vector<Diagnostic> unknown_words(std::span<const Flag> rows) {
   return found;
 }
 
-bool set_flag(const Flag& flag, const std::string& value) { return std::visit(Setter(value, flag.count), flag.target); }
+bool set_flag(const Flag& flag, const std::string& value) {
+  const bool set = std::visit(Setter(value, flag.count), flag.target);
+  std::visit(SpellingSettler{flag}, flag.target);
+  return set;
+}
+
+void settle_spelling(std::span<const Flag> rows) {
+  for (const Flag& flag : rows) std::visit(SpellingSettler{flag}, flag.target);
+}
 
 void set_flags(std::span<const Flag> rows, std::span<const std::string> arguments) {
   for (const std::string& argument : arguments) {

@@ -58,7 +58,7 @@ using FlagNames = std::vector<std::string> (*)();
 struct Flag {
   std::string_view name;             // "--devices"; a positional argument has no dashes: "FILE"
   std::string_view short_name = {};  // "-p"
-  std::string_view alias = {};       // another long name; only where both are shown
+  std::string_view alias = {};       // other long names, joined by commas: "--mbs,--microbatch"
   std::string_view group = {};       // the heading in the help; empty: the first
   std::string_view type = {};        // "N", "FILE"; where it is empty type_of() tells it from the unit or the words
   FlagUnit unit = FlagUnit::kNone;
@@ -90,6 +90,10 @@ using FlagRows = std::vector<Flag>;
 [[nodiscard]] std::string_view unit_of(const Flag& flag);
 // What a shell can complete its value with: its words, or the names of its catalog.
 [[nodiscard]] std::vector<std::string> completions_of(const Flag& flag);
+// All its names: "-p", "--devices", "--pp".
+[[nodiscard]] std::vector<std::string_view> names_of(const Flag& flag);
+// Its other long names: "--pp".
+[[nodiscard]] std::vector<std::string_view> aliases_of(const Flag& flag);
 // "devices" of "--devices".
 [[nodiscard]] std::string_view key_of(const Flag& flag);
 // The help with its default.
@@ -117,6 +121,9 @@ void add_rows(FlagRows& rows, FlagRows more);
 // Writes the value to the target; of a flag whose occurrences all count, in addition to those before. False, and
 // nothing is written, where a whole number was expected. A switch takes any text as "on".
 [[nodiscard]] bool set_flag(const Flag& flag, const std::string& value);
+
+// Words and names as the rows have them, where they were written in other letters: "H100", "dgx_h100:8", "BF16".
+void settle_spelling(std::span<const Flag> rows);
 
 // "--devices=4", "--dropout": written to the targets. For arguments that were read by the same rows before; throws
 // std::invalid_argument for any other.

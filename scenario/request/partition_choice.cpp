@@ -8,7 +8,11 @@ namespace debubble {
 
 PartitionChoice parse_partition_choice(const std::string& text) {
   using How = PartitionChoice::How;
-  if (text == "auto") return {};
+  if (text == "auto") {
+    PartitionChoice choice;
+    choice.for_devices = true;
+    return choice;
+  }
   if (text == "memory") return {How::kMemory, text, {}};
   return {text == "even" ? How::kEven : is_layout(text) ? How::kLayout : How::kCounts, text, {}};
 }

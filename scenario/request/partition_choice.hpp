@@ -23,6 +23,9 @@ struct PartitionChoice {
   std::vector<int> layers;    // kLayers: per stage
   // kMemory, by device: what a simulation showed that the order alone does not tell. Empty: nothing yet.
   std::vector<Bytes> set_aside{};
+  // kAutomatic: whether devices that are not alike get layers as they are fast ("auto" was typed), or equal parts of
+  // the model's time.
+  bool for_devices = false;
 
   [[nodiscard]] bool automatic() const { return how == How::kAutomatic; }
   // Whether it follows from the job, not from what was typed.

@@ -1,6 +1,7 @@
 // Scenario: what a person asked for, checked and turned into values. One place for every flag that verbs share.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,7 @@ struct ScenarioFlags {
   std::vector<std::string> schedules;
   std::optional<int> devices;
   std::optional<int> microbatches;
+  std::optional<std::int64_t> global_batch;
   std::optional<int> chunks;
   std::vector<std::string> params;
   std::vector<std::string> transforms;

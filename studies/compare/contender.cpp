@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
+#include "studies/compare/chunk_choices.hpp"
+#include "studies/compare/runs_today.hpp"
 #include "studies/uncertainty/step_range.hpp"
 
 namespace debubble {
@@ -52,6 +58,50 @@ void mark_over_limit(Contender& contender, Bytes limit) {
   contender.report.findings.emplace_back(OverMemoryLimit{worst.device, worst.peak_memory, limit});
 }
 
+// Whether a run is a better choice: one that fits, then the faster one, then the leaner one.
+bool is_better_run(const Report& one, const Report& other) {
+  const auto merit = [](const Report& report) {
+    const bool fits = !report.memory_fit || report.memory_fit->spare >= 0;
+    return std::tuple(has_result(report), fits, -report.makespan, -worst_memory(report).peak_memory);
+  };
+  return has_result(one) && (!has_result(other) || merit(one) > merit(other));
+}
+
+// Nobody gave this number, though the run was asked for with it.
+void say_chosen_chunks(const std::vector<int>& tried, Report& report) {
+  for (Assumption& one : report.assumptions) {
+    if (one.key != assumption_key::kStagesPerDevice) continue;
+    std::string all;
+    for (const int chunks : tried) all += (all.empty() ? "" : ", ") + std::to_string(chunks);
+    one.source = tried.size() > 1 ? Source::kModelled : Source::kDefault;
+    if (tried.size() > 1) one.meaning = "the fastest of " + all;
+  }
+}
+
+// With the best of the legal numbers of stages per device, where none is given.
+Simulated simulate_best_chunks(Scenario scenario, Contender& contender, Progress& progress) {
+  const std::vector<int> choices =
+      contender.entry == nullptr ? std::vector<int>{} : chunk_choices(scenario, *contender.entry);
+  std::optional<Simulated> best;
+  for (const int chunks : choices) {
+    scenario.chunks = chunks;
+    try {
+      Simulated run = simulate(scenario, contender.name, progress);
+      if (!has_result(run.result.report)) continue;
+      contender.needs.chunks_tried.push_back(chunks);
+      if (!best || is_better_run(run.result.report, best->result.report)) best.emplace(std::move(run));
+    } catch (const InputError& error) {
+      if (!describes_request(error)) throw;
+    }
+  }
+  if (best) {
+    say_chosen_chunks(contender.needs.chunks_tried, best->result.report);
+    return std::move(*best);
+  }
+  scenario.chunks = 0;
+  return simulate(scenario, contender.name, progress);
+}
+
 // With the range of a modelled step.
 Simulated simulate_with_range(const Scenario& scenario, const std::string& name, Progress& progress) {
   Simulated run = simulate(scenario, name, progress);
@@ -86,12 +136,16 @@ Simulated run_on_terms(const Scenario& scenario, Contender& contender, const Ter
     return run_within(own, contender, *terms.memory_limit, progress, contender.terms);
   }
   if (terms.memory_limit) own = with_memory_limit(own, contender.entry, *terms.memory_limit);
-  return simulate_with_range(own, contender.name, progress);
+  if (terms.equal != Equal::kDevices) return simulate_with_range(own, contender.name, progress);
+  Simulated run = simulate_best_chunks(own, contender, progress);
+  own.chunks = contender.needs.chunks_tried.empty() ? own.chunks : run.job.schedule.chunks;
+  if (has_result(run.result.report)) add_step_range(own, run.result.report);
+  return run;
 }
 
 }  // namespace
 
-std::vector<std::string> contender_names(const Scenario& scenario, bool& all) {
+std::vector<std::string> contender_names(const Scenario& scenario, const std::string& runs_in, bool& all) {
   std::vector<std::string> names;
   std::set<std::string> once;
   all = scenario.schedules.empty();
@@ -107,6 +161,14 @@ std::vector<std::string> contender_names(const Scenario& scenario, bool& all) {
   }
   if (all) {
     for (const ScheduleEntry& entry : schedule_catalog()) add(entry.name);
+  }
+  if (runs_in.empty()) return names;
+  std::erase_if(names, [&](const std::string& name) {
+    const ScheduleEntry* entry = find_schedule(name);
+    return entry == nullptr || !names_framework(entry->frameworks, runs_in);
+  });
+  if (names.empty()) {
+    fail("C001", "--runs-in", runs_in + " runs none of these schedules", "leave --schedules out: then it has its own");
   }
   return names;
 }
@@ -127,14 +189,26 @@ Scenario scenario_for(const Scenario& scenario, const std::string& name) {
   return own;
 }
 
+double samples_per_gpu(const Job& job) {
+  const double samples = static_cast<double>(std::max<std::int64_t>(1, job.samples_per_microbatch));
+  const double all = samples * job.schedule.microbatches * job.pipeline_replicas;
+  return all / (static_cast<double>(job.schedule.devices) * job.sizes.tensor * job.sizes.context * job.sizes.data);
+}
+
 Contender run_contender(const Scenario& scenario, const std::string& name, const Terms& terms, Progress& progress) {
   Contender contender;
   contender.name = name;
   contender.entry = find_schedule(name);
   try {
     Simulated run = run_on_terms(scenario, contender, terms, progress);
+    std::vector<int> tried = std::move(contender.needs.chunks_tried);
     contender.needs = needs_of(contender.entry, run.job.schedule);
+    contender.samples = samples_per_gpu(run.job);
+    contender.needs.chunks_tried = std::move(tried);
+    if (lacks_replica_sums(run.job.schedule, run.job.step, run.job.topology))
+      contender.needs.not_charged.emplace_back(kGradientSums);
     contender.report = std::move(run.result.report);
+    contender.runs_today = frameworks_today(contender.entry, scenario_for(scenario, name), contender.report);
   } catch (const InputError& error) {
     if (!terms.all || !describes_request(error)) throw;
     contender.refusal = error;
@@ -149,6 +223,23 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
     mark_over_limit(contender, *terms.memory_limit);
   }
   return contender;
+}
+
+void mark_best_in(std::vector<Contender>& contenders) {
+  const auto merit = [](const Contender& c) {
+    return std::tuple(static_cast<double>(c.report.makespan) / std::max(c.work, 1e-9), c.needs.asynchronous,
+                      worst_memory(c.report).peak_memory);
+  };
+  for (const char* const framework : kFrameworks) {
+    Contender* best = nullptr;
+    for (Contender& one : contenders) {
+      const bool runs = std::find(one.runs_today.begin(), one.runs_today.end(), framework) != one.runs_today.end();
+      if (!runs || !has_result(one.report) || one.over_limit) continue;
+      if (std::any_of(one.report.findings.begin(), one.report.findings.end(), is_error)) continue;
+      if (best == nullptr || merit(one) < merit(*best)) best = &one;
+    }
+    if (best != nullptr) best->needs.best_in.emplace_back(framework);
+  }
 }
 
 Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress) {

@@ -13,13 +13,16 @@
 namespace debubble {
 
 struct Contender {
-  std::string name;  // as asked for: a catalog name or a file
+  std::string name;    // as asked for: a catalog name or a file
+  std::string config;  // of several scenario files, the one that asked for it; else empty
   const ScheduleEntry* entry = nullptr;
   Report report;  // without result where the schedule refused the job
   ScheduleNeeds needs;
-  std::string terms;        // what was changed to make it equal: "16 microbatches of 1/2 the size"; may be empty
-  double work = 0;          // what it does per device, in microbatches of the job
-  bool over_limit = false;  // beyond the memory limit
+  std::string terms;  // what was changed to make it equal: "16 microbatches of 1/2 the size"; may be empty
+  double work = 0;    // what it does per device, in microbatches of the job; of configurations per GPU, in samples
+  bool over_limit = false;              // beyond the memory limit
+  std::vector<std::string> runs_today;  // in these of kFrameworks
+  double samples = 0;                   // samples_per_gpu
   std::optional<InputError> refusal;
 };
 
@@ -31,15 +34,23 @@ struct Terms {
   int microbatches = 0;
 };
 
-// The names to compare: those given, each once, or the whole catalog for none and for "all".
-[[nodiscard]] std::vector<std::string> contender_names(const Scenario& scenario, bool& all);
+// The names to compare, of `runs_in` where that names a framework: those given, each once, or the whole catalog for
+// none and for "all".
+[[nodiscard]] std::vector<std::string> contender_names(const Scenario& scenario, const std::string& runs_in, bool& all);
 
 // What a scenario means for one schedule among several: -v and --param go to those that know them, so not to tables.
 [[nodiscard]] Scenario scenario_for(const Scenario& scenario, const std::string& name);
 
+// Samples that a step trains for each GPU: what steps of different configurations are compared by. Without a profile a
+// microbatch is one sample.
+[[nodiscard]] double samples_per_gpu(const Job& job);
+
 // Throws InputError where the fault concerns all schedules, or this one and it was asked for by name.
 [[nodiscard]] Contender run_contender(const Scenario& scenario, const std::string& name, const Terms& terms,
                                       Progress& progress);
+
+// Says of the fastest run of each framework that it is (ScheduleNeeds::best_in).
+void mark_best_in(std::vector<Contender>& contenders);
 
 // The peak memory of 1f1b in this scenario: what everybody has, hence the limit where none is given.
 [[nodiscard]] Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress);

@@ -56,6 +56,7 @@ std::optional<TrialOutcome> tried_trial(const Trial& trial, const Report& base) 
     outcome.kind = trial.kind;
     Improvement& found = outcome.improvement;
     found.what = trial.what;
+    if (trial.frameworks) found.runs_in = trial.frameworks(report);
     found.price = price_of(trial, report, base);
     found.command = trial.command;
     found.step = report.makespan;
@@ -87,15 +88,24 @@ std::vector<Improvement> improvements(const ImprovementBase& base) {
   // Faster ops help everybody: they are said last.
   std::stable_partition(found.begin(), found.end(),
                         [](const TrialOutcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
+  // What is slow has a cure that asks for nothing else: it is said first.
+  std::stable_partition(found.begin(), found.end(),
+                        [](const TrialOutcome& outcome) { return outcome.kind == Trial::Kind::kSlowDevices; });
   std::vector<Improvement> best;
   std::set<Trial::Kind> kinds;
+  std::set<std::string> frameworks;
   double without_price = 0;
   for (TrialOutcome& outcome : found) {
-    if (!kinds.insert(outcome.kind).second) continue;
+    Improvement& improvement = outcome.improvement;
+    const bool is_first = kinds.insert(outcome.kind).second;
+    if (is_first && outcome.kind == Trial::Kind::kSchedule) without_price = improvement.gain;
     // A schedule at a price that gains no more than one without is no choice.
-    if (outcome.kind == Trial::Kind::kSchedule) without_price = outcome.improvement.gain;
-    if (outcome.kind == Trial::Kind::kScheduleAtAPrice && outcome.improvement.gain <= without_price) continue;
-    best.push_back(std::move(outcome.improvement));
+    const bool no_choice = outcome.kind == Trial::Kind::kScheduleAtAPrice && improvement.gain <= without_price;
+    bool best_of_framework = false;
+    for (const std::string& framework : improvement.runs_in) {
+      best_of_framework = frameworks.insert(framework).second || best_of_framework;
+    }
+    if ((is_first && !no_choice) || best_of_framework) best.push_back(std::move(improvement));
   }
   return best;
 }

@@ -12,9 +12,10 @@
 namespace debubble {
 
 struct Improvement {
-  std::string what;     // "schedule zb-v"
-  std::string price;    // "the peak memory grows from 4.00 to 8.00 MiB"; may be empty
-  std::string command;  // that simulates it; empty: there are no flags for it
+  std::string what;                  // "schedule zb-v"
+  std::string price;                 // "the peak memory grows from 4.00 to 8.00 MiB"; may be empty
+  std::vector<std::string> runs_in;  // of a schedule: the frameworks that do this run today
+  std::string command;               // that simulates it; empty: there are no flags for it
   Nanoseconds step = 0;
   int microbatches = 0;
   double gain = 0;  // of the time per microbatch: 0.1 is 10 % less
@@ -28,7 +29,8 @@ struct ImprovementBase {
   const Simulated& run;
 };
 
-// Best first, but faster ops last; of each kind the best one, and only what gains 0.1 % at least. What the schedule
+// Best first, but layers moved off slow stages before all, and faster ops last; of each kind the best one, of other
+// schedules also the best that each framework runs today, and only what gains 0.1 % at least. What the schedule
 // refuses, deadlocks, or has nothing to gain from, is left out.
 [[nodiscard]] std::vector<Improvement> improvements(const ImprovementBase& base);
 

@@ -9,10 +9,13 @@
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/job/stage_costs.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "studies/compare/chunk_choices.hpp"
 #include "studies/compare/contender.hpp"
+#include "studies/compare/runs_today.hpp"
 #include "studies/whatif/changes.hpp"
 
 namespace debubble {
@@ -102,7 +105,8 @@ class ExplainTrials {
       text += " -p " + std::to_string(job_.schedule.devices) + " -m " + std::to_string(microbatches);
       if (scenario.chunks > 1) text += " -v " + std::to_string(scenario.chunks);
     }
-    if (!scenario.partition.automatic()) text += " --partition " + shell_quoted(scenario.partition.text);
+    const PartitionChoice& cut = scenario.partition;
+    if (!cut.automatic() || cut.for_devices) text += " --partition " + shell_quoted(cut.text);
     const std::string more = repeated_flags(flags);
     return more.empty() ? text : text + " " + more;
   }
@@ -133,6 +137,23 @@ class ExplainTrials {
     }
   }
 
+  // The stages per device that a schedule is tried with: 0 is its own number.
+  [[nodiscard]] std::vector<int> chunks_of(const ScheduleEntry& entry, const Scenario& scenario) const {
+    if (entry.uses_costs && job_.schedule.total_ops() > kMostPlannedOps) return {0};
+    std::vector<int> choices = chunk_choices(scenario, entry);
+    if (choices.empty()) choices.push_back(0);
+    return choices;
+  }
+
+  void add_schedule(const ScheduleEntry& entry, const Scenario& scenario, const ScenarioFlags& flags) {
+    const std::string chunks = scenario.chunks > 1 ? " v=" + std::to_string(scenario.chunks) : "";
+    const std::string needs = entry.needs.empty() ? "" : " (" + entry.needs + ")";
+    add_asked(Kind::kSchedule, "schedule " + entry.name + chunks + needs, scenario, entry.name, flags);
+    trials_.back().frameworks = [&entry, scenario](const Report& report) {
+      return frameworks_today(&entry, scenario, report);
+    };
+  }
+
   void add_schedules() {
     const std::size_t ops = job_.schedule.total_ops();
     if (is_table_file(base_.name) || ops > kMostOps || job_.schedule.asynchrony) return;
@@ -147,8 +168,10 @@ class ExplainTrials {
       scenario.params.clear();
       ScenarioFlags flags = base_.flags;
       flags.params.clear();
-      const std::string needs = entry.needs.empty() ? "" : " (" + entry.needs + ")";
-      add_asked(Kind::kSchedule, "schedule " + entry.name + needs, scenario, entry.name, flags);
+      for (const int chunks : chunks_of(entry, scenario)) {
+        scenario.chunks = chunks;
+        add_schedule(entry, scenario, flags);
+      }
     }
   }
 
@@ -162,10 +185,11 @@ class ExplainTrials {
     }
     if (!base_.scenario.partition.automatic()) {
       Scenario scenario = same();
-      scenario.partition = {};
+      scenario.partition = parse_partition_choice("auto");
       add_asked(Kind::kPartition, "the layers cut as evenly as they can be (--partition auto)", scenario, base_.name,
                 base_.flags);
     }
+    add_cure();
     add_step_flags_of(Kind::kGradReduce, "gradients reduced as soon as a stage has them (--grad-reduce overlap)",
                       &StepFlags::grad_reduce, "overlap");
     add_step_flags_of(Kind::kNorm, "the norm of all gradients checked afterwards (--norm post-validation)",
@@ -178,6 +202,19 @@ class ExplainTrials {
       std::erase_if(flags.transforms, [](const std::string& text) { return text.starts_with("recompute"); });
       add_asked(Kind::kRecompute, "no recomputation", scenario, base_.name, flags);
     }
+  }
+
+  // Where devices or stages are not alike, and the layers are cut as if they were: fewer layers on the slow ones.
+  void add_cure() {
+    if (!base_.scenario.partition.automatic() || base_.scenario.partition.for_devices || job_.partition.empty()) return;
+    Scenario scenario = same();
+    scenario.partition = parse_partition_choice("auto");
+    const std::vector<int> cut = make_stage_costs(scenario, job_.schedule).partition;
+    if (cut == job_.partition) return;
+    constexpr std::size_t kMostShown = 16;
+    const std::string layers = cut.size() > kMostShown ? "" : ": " + partition_text(cut);
+    add_asked(Kind::kSlowDevices, "layers moved from slow to fast stages (--partition auto)" + layers, scenario,
+              base_.name, base_.flags);
   }
 
   // Other flags of the training step.

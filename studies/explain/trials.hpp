@@ -18,6 +18,7 @@ struct Trial {
     kChunks,
     kOverlap,
     kPartition,
+    kSlowDevices,  // layers moved away from what is slow
     kRecompute,
     kGradReduce,
     kNorm,
@@ -35,6 +36,8 @@ struct Trial {
   std::string price;             // other than memory, which is seen
   std::string command;           // empty: no flags ask for it
   std::function<Report()> make;  // throws InputError where it is not to be had
+  // Of a schedule: those of kFrameworks that do that run today. Empty function: nothing to tell.
+  std::function<std::vector<std::string>(const Report&)> frameworks{};
 };
 
 // `base` must outlive them.

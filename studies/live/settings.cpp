@@ -148,8 +148,8 @@ class LiveChecker {
     refuse_costs("with --backend torch");
     constexpr const char* kOwnModel = "it is about the built-in transformer, and torch runs what --stages-from makes";
     refuse("--model", !flags_.model.empty(), kOwnModel);
-    refuse("--microbatch", flags_.sizes.microbatch.has_value(), kOwnModel);
-    refuse("--seq", flags_.sizes.sequence.has_value(), kOwnModel);
+    refuse("--microbatch-size", flags_.sizes.microbatch.has_value(), kOwnModel);
+    refuse("--sequence", flags_.sizes.sequence.has_value(), kOwnModel);
     refuse("--dtype", flags_.sizes.type != "bf16", "the numbers of torch's stages are --precision");
     refuse("--launch", !flags_.launch.empty(), "PyTorch launches op by op");
     refuse("--gpu", flags_.gpu.has_value(), kNoSharedGpu);
@@ -204,8 +204,8 @@ class LiveChecker {
     };
     refuse("--model", !flags_.model.empty());
     const bool profile = !scenario_.profile.empty();
-    refuse("--microbatch", flags_.sizes.microbatch && !profile);
-    refuse("--seq", flags_.sizes.sequence && !profile);
+    refuse("--microbatch-size", flags_.sizes.microbatch && !profile);
+    refuse("--sequence", flags_.sizes.sequence && !profile);
     if (profile && flags_.sizes.microbatch) settings_.microbatch = *flags_.sizes.microbatch;
     if (profile && flags_.sizes.sequence) settings_.sequence = *flags_.sizes.sequence;
     refuse("--dtype", flags_.sizes.type != "bf16");

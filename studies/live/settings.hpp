@@ -51,7 +51,7 @@ struct LiveSettings {
 [[nodiscard]] LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario);
 
 // The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers; on the
-// CPU --microbatch and --seq are sizes of the profile.
+// CPU --microbatch-size and --sequence are sizes of the profile.
 [[nodiscard]] ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags);
 
 // What the clock is, and the sentence that says why. Left open: over MPI the logical one

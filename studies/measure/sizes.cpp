@@ -107,8 +107,8 @@ class MeasuredSizeReader {
     }
   }
 
-  SizeDimension microbatch_{"microbatch", "--microbatch", {}, false};
-  SizeDimension sequence_{"seq", "--seq", {}, false};
+  SizeDimension microbatch_{"microbatch", "--microbatch-size", {}, false};
+  SizeDimension sequence_{"seq", "--sequence", {}, false};
   SizeDimension tensor_parallel_{"tp", "--tp", {}, false};
   DataType type_ = DataType::kBf16;
   Checks checks_;

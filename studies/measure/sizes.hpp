@@ -1,6 +1,6 @@
 // The sizes a built-in model is measured at, from the flags.
 //
-//     --microbatch 2 --seq 1024                        one size
+//     --microbatch-size 2 --sequence 1024                        one size
 //     --sweep microbatch=1,2,4 --sweep seq=1024,2048   six
 #pragma once
 

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "schedules/frameworks.hpp"
+
 namespace debubble {
 
 FlagRows flag_rows(PlanFlags& flags) {
@@ -14,6 +16,7 @@ FlagRows flag_rows(PlanFlags& flags) {
        .default_text = "those of your run",
        .target = &flags.gpus},
       {.name = "--global-batch",
+       .alias = "--gbs",
        .group = kGroup,
        .type = "N",
        .help = "samples of one step",
@@ -38,7 +41,7 @@ FlagRows flag_rows(PlanFlags& flags) {
        .count = FlagCount::kAll},
       {.name = "--runs-in",
        .group = kGroup,
-       .words = "megatron|torchtitan|deepspeed|pytorch",
+       .words = kFrameworkWords,
        .help = "only schedules that it runs today",
        .target = &flags.runs_in},
       {.name = "--objective",

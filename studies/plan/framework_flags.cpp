@@ -4,6 +4,7 @@
 
 #include "cost_models/layout.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/rank_orders.hpp"
 #include "studies/plan/space.hpp"

@@ -17,8 +17,6 @@ struct FrameworkFlags {
   bool of_own_best = false;  // of the best that it runs, since it does not run the best
 };
 
-inline constexpr const char* kPlanFrameworks[] = {"Megatron-LM", "torchtitan", "DeepSpeed"};
-
 // What a choice does not say of its run.
 struct ChosenRun {
   const Job& job;          // the choice's
@@ -28,7 +26,7 @@ struct ChosenRun {
   UserBuffers user_buffers;
 };
 
-// `framework` is one of these.
+// `framework` is one of kFrameworks (schedules/frameworks.hpp).
 [[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice,
                                              const ChosenRun& run);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenario/check_scenario.hpp"
+#include "schedules/frameworks.hpp"
 #include "studies/parallel.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/uncertainty/step_range.hpp"
@@ -62,7 +63,7 @@ class PlanMaker {
     SearchOptions options = asked().options;
     options.nearest = false;
     if (options.budget) options.budget = 0;
-    for (const char* const framework : kPlanFrameworks) {
+    for (const char* const framework : kFrameworks) {
       progress_.phase(std::string("the best that ") + framework + " runs");
       const auto is_run = [&](const PlanChoice& choice) { return can_run(choice, framework); };
       const SearchResult found = search.run(options, progress_, is_run);
@@ -99,7 +100,7 @@ class PlanMaker {
     progress_.phase("simulating the best once more");
     std::vector<Shown> shown{{&plan_.search.runs.front().choice, {}, {}}};
     std::vector<std::size_t> places;  // of each framework's among them
-    for (const char* const framework : kPlanFrameworks) {
+    for (const char* const framework : kFrameworks) {
       const PlanChoice* const own = own_best(framework);
       places.push_back(own == nullptr ? 0 : shown.size());
       if (own != nullptr) shown.push_back({own, {}, {}});
@@ -110,7 +111,7 @@ class PlanMaker {
       shown[k].run = simulate(*shown[k].scenario, shown[k].choice->schedule, nobody);
     });
     for (std::size_t k = 0; k < places.size(); ++k) {
-      plan_.frameworks.push_back(flags_to_paste(kPlanFrameworks[k], shown[places[k]]));
+      plan_.frameworks.push_back(flags_to_paste(kFrameworks[k], shown[places[k]]));
       plan_.frameworks.back().of_own_best = places[k] > 0;
     }
     plan_.best = std::move(*shown.front().run);

@@ -12,6 +12,7 @@
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
@@ -23,8 +24,6 @@ namespace {
 constexpr std::int64_t kUsualTokens = std::int64_t{1} << 22;  // of one step
 constexpr double kUsualGap = 0.01;
 constexpr std::int64_t kLargestBatch = (std::int64_t{1} << 31) - 1;  // counts of microbatches are int
-constexpr std::array<std::pair<const char*, const char*>, 4> kFrameworks{
-    {{"megatron", "Megatron-LM"}, {"torchtitan", "torchtitan"}, {"deepspeed", "DeepSpeed"}, {"pytorch", "PyTorch"}}};
 
 double parse_number(const std::string& text, const char* place, double most, const char* example) {
   const std::optional<double> value =
@@ -169,8 +168,7 @@ class PlanReader {
     read_.options.threads = threads_of(flags_.threads);
     if (!flags_.budget.empty()) read_.options.budget = parse_budget(flags_.budget);
     if (!flags_.runs_in.empty()) {
-      read_.request.runs_in =
-          kFrameworks.at(choice_of(flags_.runs_in, "megatron|torchtitan|deepspeed|pytorch", "--runs-in")).second;
+      read_.request.runs_in = parse_framework(flags_.runs_in, "--runs-in");
     }
     read_allowed(flags_.fix, "--fix", false, read_.request.allowed);
     read_allowed(flags_.only, "--only", true, read_.request.allowed);

@@ -41,7 +41,7 @@ class ScheduleTrials {
     std::set<int> chunks{1, std::max(scenario_.chunks, 1)};
     try_searched(given, true);
     bool all = false;
-    for (const std::string& name : contender_names(scenario_, all)) {
+    for (const std::string& name : contender_names(scenario_, "", all)) {
       const ScheduleEntry* entry = find_schedule(name);
       if (name == kSearched || (entry != nullptr && entry->family == ScheduleFamily::kAsynchronous)) continue;
       ScheduleTrial trial = tried(scenario_for(scenario_, name), name);

@@ -12,6 +12,7 @@
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/request/partition_choice.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/plan/rank_orders.hpp"
@@ -334,15 +335,6 @@ class SpaceMaker {
 };
 
 }  // namespace
-
-bool names_framework(const std::string& frameworks, const std::string& framework) {
-  constexpr std::string_view kFork = "fork of ";
-  for (std::size_t at = frameworks.find(framework); at != std::string::npos; at = frameworks.find(framework, at + 1)) {
-    const bool fork = at >= kFork.size() && frameworks.compare(at - kFork.size(), kFork.size(), kFork) == 0;
-    if (!fork) return true;
-  }
-  return false;
-}
 
 // One device has no order to choose; a stage needs a layer.
 const std::vector<PlanVariant>& PlanSpace::variants_of(const PlanChoice& base) const {

@@ -37,9 +37,6 @@ struct PlanRequest {
   std::int64_t microbatch = 0;  // of a measured profile, which has this size only; 0: open
 };
 
-// Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
-[[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
-
 struct PlanSpace {
   std::vector<PlanChoice> bases;  // schedule, chunks and zero are open in each
   std::vector<PlanVariant> variants;

@@ -38,7 +38,7 @@ RunRecord record_of(const Simulated& run, const std::string& command_line) {
 
 std::string not_in_run_files(const Simulated& run) {
   if (!run.job.step.empty() || !run.result.timeline.steps.empty())
-    return "it has tasks of a training step in addition to the schedule's ops";
+    return "it has tasks of a training step in addition to the schedule's ops; --step off leaves them out";
   if (run.job.topology.network() != nullptr) return "its transfers travel over a modelled network";
   return "";
 }

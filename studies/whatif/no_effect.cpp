@@ -68,8 +68,9 @@ bool same_result(const Report& base, const Report& changed) {
   };
   const CriticalPath& a = base.critical_path;
   const CriticalPath& b = changed.critical_path;
-  return base.makespan == changed.makespan && a.compute == b.compute && a.transfer == b.transfer &&
-         a.collective == b.collective &&
+  if (base.devices.size() != changed.devices.size()) return false;
+  return base.makespan == changed.makespan && base.schedule.microbatches == changed.schedule.microbatches &&
+         a.compute == b.compute && a.transfer == b.transfer && a.collective == b.collective &&
          std::equal(base.devices.begin(), base.devices.end(), changed.devices.begin(), changed.devices.end(), same);
 }
 

@@ -97,6 +97,11 @@ FlagRows flag_rows(WhatIfFlags& flags) {
   constexpr std::string_view kChange = "Change";
   constexpr std::string_view kQuestion = "Question";
   return {
+      {.name = "--to",
+       .group = kChange,
+       .type = "FLAGS|FILE.toml",
+       .help = "the same run with other flags: '--tp 4 -m 16'",
+       .target = &flags.to},
       {.name = "--link",
        .group = kChange,
        .type = "LINK:CHANGE",
@@ -171,9 +176,10 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
       [&] { add_link_scale(flags.bandwidth_scale, "--bandwidth-scale", &LinkChange::bandwidth, question.changes); });
   checks.run([&] { add_overlap(flags.overlap, question.changes); });
   checks.run([&] { check_counts(flags, question, scenario.variation.random()); });
-  if (checks.found_none() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
+  if (checks.found_none() && question.changes.empty() && flags.to.empty() && question.seeds == 0 &&
+      !question.sensitivity) {
     checks.add({"C061", "debubble whatif", "nothing is changed and nothing is asked",
-                "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
+                "add --to '--recompute full', --slow device=3:1.25, --link 3-4:x0.5 or --sensitivity"});
   }
   checks.finish();
   return question;

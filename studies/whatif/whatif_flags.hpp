@@ -14,6 +14,7 @@ namespace debubble {
 // As typed.
 struct WhatIfFlags {
   std::string base = "plain";
+  std::string to;
   std::vector<std::string> links;
   std::vector<std::string> fail;
   std::string latency;
@@ -29,6 +30,8 @@ struct WhatIfFlags {
 // The flags, checked.
 struct WhatIfQuestion {
   Scenario base;
+  std::string to;                    // the other flags of the changed run, as typed; empty: it has the base's
+  Scenario changed_flags;            // with `to` only: the base with these
   std::vector<NamedChange> changes;  // in the order: variation, links, overlap
   int seeds = 0;                     // 0: not asked for
   int threads = 0;                   // 0: one per core
@@ -37,5 +40,10 @@ struct WhatIfQuestion {
 
 // `scenario` with its own --slow, --factors and --jitter. Throws InputError with everything that is wrong.
 [[nodiscard]] WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario);
+
+// The scenario that the changes are made to.
+[[nodiscard]] inline const Scenario& changed_base(const WhatIfQuestion& question) {
+  return question.to.empty() ? question.base : question.changed_flags;
+}
 
 }  // namespace debubble

@@ -92,8 +92,8 @@ TEST_CASE("clocks that contradict the costs or the backend are refused") {
 TEST_CASE("flags of GPUs are refused where none take part") {
   const Folder folder;
   for (const std::vector<std::string>& flag : {std::vector<std::string>{"--model", "gpt-1.3b"},
-                                               {"--microbatch", "2"},
-                                               {"--seq", "128"},
+                                               {"--microbatch-size", "2"},
+                                               {"--sequence", "128"},
                                                {"--dtype", "fp32"},
                                                {"--launch", "graph"},
                                                {"--gpu", "0"},
@@ -118,8 +118,8 @@ error[C087]: one graph of all devices takes one process
 )");
   CHECK(folder.refusal({"live", "--backend", "mpi", "--seq", "128"}) ==
         R"(error[C087]: it is about GPUs, and the backend is mpi
-  --> --seq
-  = help: leave --seq out, or add --gpus each
+  --> --sequence
+  = help: leave --sequence out, or add --gpus each
 )");
 }
 

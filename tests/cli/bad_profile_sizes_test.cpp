@@ -113,7 +113,7 @@ TEST_CASE("profiles of unknown sizes are refused where sizes matter") {
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
         R"(error[L020]: "microbatch_size" is null: which size this is of is not known
   --> ./b.json
-  = help: write the number there; `debubble import --microbatch N --seq N` sets both
+  = help: write the number there; `debubble import --microbatch-size N --sequence N` sets both
 )");
   CHECK(folder.refusal({"simulate", "--profile", "b.json", "--microbatch-size", "3"}) ==
         R"(error[L020]: the profile's "microbatch_size" is null: no other size follows from it

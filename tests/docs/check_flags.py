@@ -52,7 +52,7 @@ def takes(flag):
 def names_of(flag):
     if not flag["name"].startswith("-"):
         return f"`{usage(flag)}`"
-    return "`" + "`, `".join(name for name in (flag["short_name"], flag["name"], flag["alias"]) if name) + "`"
+    return "`" + "`, `".join(name for name in (flag["short_name"], flag["name"], *flag["aliases"]) if name) + "`"
 
 
 def meaning(flag):
@@ -60,7 +60,7 @@ def meaning(flag):
     return text + (" *(required)*" if flag["required"] else "")
 
 
-SHAPE = ("name", "short_name", "alias", "group", "type", "words", "help", "default", "required")
+SHAPE = ("name", "short_name", "aliases", "group", "type", "words", "help", "default", "required")
 
 
 def shape(flag):

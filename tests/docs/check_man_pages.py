@@ -40,7 +40,7 @@ def complaints(reader, path):
 def missing_flags(page, verb):
     """Names of a verb's flags and its example's first line, as far as the page lacks them."""
     plain = page.replace("\\-", "-").replace("\\(aq", "'")
-    names = [flag["name"] for flag in verb["flags"]] + [flag["alias"] for flag in verb["flags"] if flag["alias"]]
+    names = [flag["name"] for flag in verb["flags"]] + [name for flag in verb["flags"] for name in flag["aliases"]]
     wanted = [*names, verb["summary"], verb["example"].splitlines()[0]]
     return [text for text in wanted if text not in plain]
 

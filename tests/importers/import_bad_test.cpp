@@ -53,8 +53,8 @@ TEST_CASE("impossible sizes and patterns are refused before anything is read") {
   const Folder folder;
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--microbatch", "0"}) ==
         R"(error[C012]: must be at least 1; got 0
-  --> --microbatch
-  = help: leave --microbatch out when it is not known
+  --> --microbatch-size
+  = help: leave --microbatch-size out when it is not known
 )");
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--warm-up", "-1"}) ==
         R"(error[C012]: the number of steps to discard is at least 0; got -1

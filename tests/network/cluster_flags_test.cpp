@@ -133,7 +133,7 @@ TEST_CASE("ranks go to the devices that are named") {
   CHECK(misfit(flags, 5) == "fits");
   CHECK(misfit(flags, 6) == "B017 --rank-devices: at most -p 5");
   flags.rank_devices = "15-16";
-  CHECK(misfit(flags, 2) == "B015 --rank-devices: its devices are 0 to 15");
+  CHECK(misfit(flags, 2) == "B015 --rank-devices: its GPUs are 0 to 15");
   flags.rank_devices = "0,1,1";
   CHECK(refusal(flags) == "B015 --rank-devices: a device holds one rank");
   for (const std::string text : {"", "x", "3-1", "1,", "-1", "99999999"}) {

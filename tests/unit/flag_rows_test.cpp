@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/text/choice.hpp"
@@ -28,9 +29,9 @@ TEST_CASE("no verb has two flags of one name") {
     const std::unique_ptr<Command> command = entry.make();
     std::set<std::string_view> names{"--help", "-h", "--config"};
     for (const Flag& flag : command->flags()) {
-      for (const std::string_view name : {flag.name, flag.short_name, flag.alias}) {
+      for (const std::string_view name : names_of(flag)) {
         CAPTURE(name);
-        CHECK((name.empty() || names.insert(name).second));
+        CHECK(names.insert(name).second);
       }
     }
   }
@@ -46,6 +47,45 @@ TEST_CASE("nothing is given before anything is parsed: presets are what the targ
       CHECK_FALSE(flag.help.empty());
     }
   }
+}
+
+TEST_CASE("what several verbs ask for has one name in all of them, and the names that people type are others of it") {
+  const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> expected{
+      {"--devices", {"-p", "--devices", "--pp"}},
+      {"--microbatch-size", {"--microbatch-size", "--mbs", "--microbatch"}},
+      {"--sequence", {"--sequence", "--seq-length", "--seq"}},
+      {"--global-batch", {"--global-batch", "--gbs"}}};
+  for (const CommandEntry& entry : command_catalog()) {
+    CAPTURE(entry.name);
+    const std::unique_ptr<Command> command = entry.make();
+    const FlagRows rows = command->flags();
+    for (const auto& [name, names] : expected) {
+      CAPTURE(name);
+      const Flag* flag = find_flag(rows, name);
+      for (const std::string_view other : names) {
+        if (other.starts_with("--")) CHECK(find_flag(rows, other) == flag);
+      }
+      if (flag != nullptr) CHECK(names_of(*flag) == names);
+    }
+  }
+}
+
+TEST_CASE("words and names are read in any letters, with what follows a colon as it is") {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  const auto read = [&](const char* name, const char* value) {
+    const Flag* flag = find_flag(rows, name);
+    REQUIRE(flag != nullptr);
+    REQUIRE(set_flag(*flag, value));
+    return values_of(*flag).back();
+  };
+  CHECK(read("--hardware", "H100") == "h100");
+  CHECK(read("--topology", "DGX_H100:8") == "dgx-h100:8");
+  CHECK(read("--model", "GPT-1.3B") == "gpt-1.3b");
+  CHECK(read("--dtype", "BF16") == "bf16");
+  CHECK(read("--p2p", "Blocking") == "blocking");
+  CHECK(read("--p2p", "blockin") == "blockin");       // its reader refuses it
+  CHECK(read("--topology", "My.Toml") == "My.Toml");  // a file
 }
 
 TEST_CASE("rules name flags that exist") {

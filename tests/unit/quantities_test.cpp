@@ -82,6 +82,9 @@ TEST_CASE("sizes know powers of 1000 and of 1024") {
 TEST_CASE("bandwidths are bytes or bits per second") {
   CHECK(bandwidth("50GB/s") == 50'000'000'000);
   CHECK(bandwidth("400Gbit/s") == 50'000'000'000);
+  CHECK(bandwidth("400Gbps") == 50'000'000'000);  // a small b is a bit, a large one a byte
+  CHECK(bandwidth("50GBps") == 50'000'000'000);
+  CHECK(bandwidth("400Gb/s") == 50'000'000'000);
   CHECK(bandwidth("600GiB/s") == 600LL * 1024 * 1024 * 1024);
   CHECK(bandwidth("8kbit/s") == 1000);
   CHECK(refusal([] { static_cast<void>(bandwidth("0GB/s")); }) ==

@@ -241,7 +241,7 @@ TEST_CASE("profiles of unknown sizes, or of one size twice, are refused") {
   CHECK(refusal({profile_of(1, 1000), unknown}) ==
         "error[L020]: \"microbatch_size\" is null: which size this is of is not known\n"
         "  --> b2-s1000.json\n"
-        "  = help: write the number there; `debubble import --microbatch N --seq N` sets both\n");
+        "  = help: write the number there; `debubble import --microbatch-size N --sequence N` sets both\n");
   unknown = profile_of(2, 1000);
   unknown.profile.sequence_length = 0;
   CHECK(refusal({profile_of(1, 1000), unknown}).find("\"sequence_length\" is null") != std::string::npos);

@@ -245,4 +245,51 @@ TEST_CASE("--fail-if knows the step's parts") {
 }
 
 }  // namespace
+TEST_CASE("a slow stage gets fewer layers: proposed by explain step, cut by --partition auto") {
+  const Folder folder;
+  const Words slow{"--model", "gpt-1.3b", "-p", "4", "-m", "8", "--slow", "stage=1:1.5"};
+  const auto simulated = [&](const Words& more) {
+    return json::parse(folder.data(with(with({"simulate", "--format", "json"}, slow), more)));
+  };
+  const auto layers = [](const json& run) {
+    for (const json& one : run["assumptions"]) {
+      if (one["what"] == "partition") return one["value"].get<std::string>();
+    }
+    return std::string();
+  };
+  const json before = simulated({});
+  const json cured = simulated({"--partition", "auto"});
+  CHECK(cured["makespan_ns"].get<double>() < 0.95 * before["makespan_ns"].get<double>());
+  CHECK(layers(cured).find(" (auto, as each device is fast)") != std::string::npos);
+  bool proposed = false;
+  for (const json& change : explained(folder, "step", slow)["changes"]) {
+    if (change["what"].get<std::string>().find("layers moved from slow to fast stages") == std::string::npos) continue;
+    proposed = true;
+    CHECK(change["makespan_ns"] == cured["makespan_ns"]);
+    CHECK(change["command"].get<std::string>().find("--partition auto") != std::string::npos);
+  }
+  CHECK(proposed);
+  // All alike: the usual cut, and nothing to propose.
+  const Words alike{"--model", "gpt-1.3b", "-p", "4", "-m", "8"};
+  const Words words = with({"simulate", "--format", "json"}, alike);
+  CHECK(layers(json::parse(folder.data(words))) ==
+        layers(json::parse(folder.data(with(words, {"--partition", "auto"})))));
+  for (const json& change : explained(folder, "step", alike)["changes"]) {
+    CHECK(change["what"].get<std::string>().find("layers moved") == std::string::npos);
+  }
+}
+
+TEST_CASE("explain step names the best schedule, and the best that each framework runs") {
+  const Folder folder;
+  const json story = explained(folder, "step", {"--model", "gpt-1.3b", "-p", "4", "-m", "8"});
+  bool interleaved = false;
+  for (const json& change : story["changes"]) {
+    const bool by_megatron =
+        std::find(change["runs_in"].begin(), change["runs_in"].end(), "Megatron-LM") != change["runs_in"].end();
+    if (by_megatron)
+      interleaved = interleaved || change["what"].get<std::string>().starts_with("schedule interleaved v=");
+  }
+  CHECK(interleaved);
+}
+
 }  // namespace debubble::testing

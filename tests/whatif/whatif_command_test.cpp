@@ -265,4 +265,45 @@ TEST_CASE("factors come from files") {
 }
 
 }  // namespace
+TEST_CASE("whatif --to: the same run with any other flags, alone and with other changes") {
+  const Folder folder;
+  const Arguments model{"--model", "gpt-1.3b", "-p", "4", "-m", "8"};
+  const auto with_model = [&](const Arguments& more) {
+    Arguments all = model;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const json full = answer(folder, with_model({"--to", "--recompute full --tp 2"}));
+  CHECK(full["base"]["makespan_ns"] == simulated(folder, model)["makespan_ns"]);
+  CHECK(full["changed"]["makespan_ns"] ==
+        simulated(folder, with_model({"--recompute", "full", "--tp", "2"}))["makespan_ns"]);
+  CHECK(full["changes"] == json({"--recompute full --tp 2"}));
+  // Schedule and sizes are flags like others.
+  const json other = answer(folder, with_model({"--to", "--schedule 'zb-h1' -m 16"}));
+  CHECK(other["changed"]["schedule"]["name"] == "zb-h1");
+  CHECK(other["changed"]["schedule"]["microbatches"] == 16);
+  CHECK(answer(folder, with_model({"--to", "-p 8"}))["changed"]["schedule"]["devices"] == 8);
+  // With another change, each is told alone.
+  const json both = answer(folder, {"-p", "4", "-m", "8", "--slow", "device=1:1.5", "--to", "--schedule zb-h1"});
+  CHECK(both["changed"]["makespan_ns"] ==
+        simulated(folder, {"-p", "4", "-m", "8", "--slow", "device=1:1.5", "--schedule", "zb-h1"})["makespan_ns"]);
+  CHECK(both["base"]["makespan_ns"] == simulated(folder, {"-p", "4", "-m", "8"})["makespan_ns"]);
+  CHECK(both["alone"].size() == 2);
+  CHECK(answer(folder, {"-p", "4", "-m", "8", "--to", "--slow device=1:1.5"})["changed"]["makespan_ns"] ==
+        simulated(folder, {"-p", "4", "-m", "8", "--slow", "device=1:1.5"})["makespan_ns"]);
+  // The same flags again: said, not shown twice.
+  CHECK(folder.data({"whatif", "-p", "4", "-m", "8", "--to", "-m 8"}).find("Nothing changes") != std::string::npos);
+  folder.write("b.toml", "schedule = \"gpipe\"\ndevices = 4\n");
+  CHECK(answer(folder, {"--to", "b.toml"})["changed"]["schedule"]["name"] == "gpipe");
+}
+
+TEST_CASE("whatif --to: what is no flag is refused") {
+  const Folder folder;
+  CHECK(folder.refusal({"whatif", "--to", "--tp"}).find("error[C061]") == 0);
+  CHECK(folder.refusal({"whatif", "--to", "--no-such 4"}).find("error[C061]") == 0);
+  CHECK(folder.refusal({"whatif", "--to", "--schedule 'zb-h1"}) ==
+        "error[C061]: a quote is not closed: --schedule 'zb-h1\n  --> --to\n  = help: close it, or leave it out\n");
+  CHECK(folder.refusal({"whatif", "--to", " "}).find("error[C061]: no flag follows") == 0);
+}
+
 }  // namespace debubble::testing

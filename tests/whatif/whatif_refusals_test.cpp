@@ -24,7 +24,7 @@ TEST_CASE("without a change or a question there is nothing to say") {
   CHECK(refusal({}) ==
         "error[C061]: nothing is changed and nothing is asked\n"
         "  --> debubble whatif\n"
-        "  = help: add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity\n");
+        "  = help: add --to '--recompute full', --slow device=3:1.25, --link 3-4:x0.5 or --sensitivity\n");
 }
 
 TEST_CASE("everything that is wrong is said at once") {

@@ -266,7 +266,7 @@ TEST_CASE("a size that does not fit is refused with what would") {
     CHECK(error.diagnostic().message.find(std::to_string(needed / kMebibyte) + " MiB (embedding ") !=
           std::string::npos);
     CHECK(error.diagnostic().message.find("block ") != std::string::npos);
-    CHECK(error.diagnostic().help == "--microbatch 16 would fit");
+    CHECK(error.diagnostic().help == "--microbatch-size 16 would fit");
   }
   CHECK(FakeMachine::live_objects() == 0);
   CHECK(FakeMachine::live_bytes() == 0);
@@ -280,8 +280,8 @@ TEST_CASE("the remedy for a full GPU goes down to the shortest sequence, then gi
   WorkloadSize shorter = size;
   shorter.sequence = 128;
   const Bytes enough = needed_memory(shape, shorter);
-  CHECK(fitting_size(shape, size, enough + enough / 20) == "--microbatch 1 --seq 128 would fit");
-  CHECK(fitting_size(shape, size, 1000).find("not even --microbatch 1 --seq 64") == 0);
+  CHECK(fitting_size(shape, size, enough + enough / 20) == "--microbatch-size 1 --sequence 128 would fit");
+  CHECK(fitting_size(shape, size, 1000).find("not even --microbatch-size 1 --sequence 64") == 0);
 }
 
 TEST_CASE("a kernel that fails in the middle of a measurement ends it, and everything is given back") {

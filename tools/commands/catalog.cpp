@@ -49,7 +49,7 @@ std::span<const CommandEntry> command_catalog() {
       CommandEntry{"accuracy", "how far predictions are from published measurements",
                    "debubble accuracy --source korthikanti", make_accuracy},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU or CPU",
-                   "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
+                   "debubble profile --model gpt-1.3b --microbatch-size 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py\n"
                    "  debubble profile --device cpu -o gpt.json -- python -m debubble_hooks train.py",
                    make_profile},

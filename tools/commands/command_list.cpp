@@ -42,9 +42,9 @@ const char* kind_of(const Flag& flag) {
   return is_text ? "text" : "whole";
 }
 
-Json names_json(const FlagRule& rule) {
+Json names_json(const std::vector<std::string_view>& list) {
   Json names = Json::array();
-  for (const std::string_view name : rule.others) names.push_back(name);
+  for (const std::string_view name : list) names.push_back(name);
   return names;
 }
 
@@ -57,7 +57,8 @@ Json strings_json(const std::vector<std::string>& strings) {
 Json flag_json(const Flag& flag) {
   return {{"name", flag.name},
           {"short_name", flag.short_name},
-          {"alias", flag.alias},
+          {"alias", flag.alias.substr(0, flag.alias.find(','))},
+          {"aliases", names_json(aliases_of(flag))},
           {"group", flag.group},
           {"type", type_of(flag)},
           {"unit", unit_of(flag)},
@@ -66,8 +67,8 @@ Json flag_json(const Flag& flag) {
           {"help", flag.help},
           {"default", flag.default_text},
           {"required", flag.required},
-          {"needs", names_json(flag.needs)},
-          {"excludes", names_json(flag.excludes)}};
+          {"needs", names_json(flag.needs.others)},
+          {"excludes", names_json(flag.excludes.others)}};
 }
 
 std::vector<DocumentedVerb> documented(const std::vector<VerbRows>& verbs) {

@@ -16,13 +16,17 @@
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/compare/nearest.hpp"
 #include "studies/compare/told_apart.hpp"
 #include "studies/simulate/memory_verdict.hpp"
+#include "tools/flags/config_file.hpp"
+#include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -77,6 +81,11 @@ class Compare : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_, ScenarioVerb::kSeveralSchedules);
+    rows.push_back({.name = "FILE",
+                    .type = "FILE.toml",
+                    .help = "scenario files, compared as they are",
+                    .target = &configs_,
+                    .count = FlagCount::kAll});
     add_rows(rows, flag_rows(output_, kCompareFormats));
     add_rows(rows, {
                        {.name = "--equal",
@@ -86,6 +95,11 @@ class Compare : public Command {
                         .help = "equal devices (default), stages or memory",
                         .preset = "devices",
                         .target = &equal_},
+                       {.name = "--runs-in",
+                        .group = "Run",
+                        .words = kFrameworkWords,
+                        .help = "only schedules that it runs today",
+                        .target = &runs_in_},
                        {.name = "--memory-limit",
                         .group = "Run",
                         .unit = FlagUnit::kSize,
@@ -99,11 +113,12 @@ class Compare : public Command {
   }
 
   int run(const Invocation& invocation) override {
+    if (!fail_if_.empty()) (void)FailIf::parse(fail_if_);  // before any work
+    if (!configs_.empty()) return run_configs(invocation);
     const Scenario scenario = check_scenario(scenario_);
-    std::optional<FailIf> fail_if;
-    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     Terms terms = terms_of(scenario);
-    const std::vector<std::string> names = contender_names(scenario, terms.all);
+    const std::vector<std::string> names =
+        contender_names(scenario, runs_in_.empty() ? "" : parse_framework(runs_in_, "--runs-in"), terms.all);
     check_compared_params(scenario, names);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
@@ -116,6 +131,40 @@ class Compare : public Command {
     settle_size(contenders, terms);
     const std::optional<std::size_t> nearest = nearest_to_fit(contenders);
     if (nearest) try_remedies(scenario, terms, contenders[*nearest], progress);
+    return finish(contenders, nearest, terms, invocation, output);
+  }
+
+ private:
+  // Whole configurations: each file, with the flags of the command line in place of its own.
+  int run_configs(const Invocation& invocation) {
+    if (parse_equal(equal_) != Equal::kDevices) {
+      fail("C001", "--equal", "scenario files are compared as they are, per GPU and second", "leave --equal out");
+    }
+    Output output(output_, kCompareFormats);
+    StderrProgress progress;
+    std::vector<Contender> contenders;
+    Terms terms;
+    for (const std::string& file : configs_) {
+      const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
+      terms = terms_of(scenario);
+      std::vector<std::string> names = scenario.schedules;
+      if (names.empty()) names.emplace_back("1f1b");
+      for (const std::string& name : names) {
+        contenders.push_back(run_contender(scenario, name, terms, progress));
+        contenders.back().config = file;
+        contenders.back().work = contenders.back().samples;
+      }
+    }
+    require_some_result(contenders);
+    rank(contenders);
+    return finish(contenders, std::nullopt, terms, invocation, output);
+  }
+
+  int finish(std::vector<Contender>& contenders, std::optional<std::size_t> nearest, const Terms& terms,
+             const Invocation& invocation, Output& output) {
+    std::optional<FailIf> fail_if;
+    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    mark_best_in(contenders);
     int status = nearest ? kExitFinding : kExitOk;
     for (const Contender& contender : contenders) {
       if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
@@ -127,7 +176,6 @@ class Compare : public Command {
     return status;
   }
 
- private:
   [[nodiscard]] Terms terms_of(const Scenario& scenario) const {
     Terms terms;
     terms.equal = parse_equal(equal_);
@@ -168,7 +216,9 @@ class Compare : public Command {
   [[nodiscard]] ComparedSchedules comparison_of(const std::vector<Contender>& contenders,
                                                 std::optional<std::size_t> nearest, const Terms& terms) const {
     ComparedSchedules comparison;
-    comparison.title = title_of(terms);
+    comparison.title = configs_.empty() ? title_of(terms)
+                                        : "compare " + std::to_string(contenders.size()) +
+                                              " configurations, by samples per GPU and second";
     if (terms.memory_limit) comparison.within = "within " + format_size(*terms.memory_limit);
     std::vector<Report> reports;
     const std::vector<std::optional<BesideFastest>> beside = beside_fastest(contenders);
@@ -176,7 +226,7 @@ class Compare : public Command {
       comparison.runs.push_back(compared(contenders[k], terms));
       comparison.runs.back().beside = beside[k];
       comparison.runs.back().pinned = nearest == k;
-      reports.push_back(contenders[k].report);
+      reports.push_back(comparison.runs.back().report);
     }
     comparison.assumptions = compared_assumptions(reports);
     if (nearest) tell_nearest(reports[*nearest], comparison);
@@ -221,6 +271,10 @@ class Compare : public Command {
   // In a long list the marks say what a schedule needs; of a few, words do.
   static ComparedRun compared(const Contender& contender, const Terms& terms) {
     ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all, {}, {}, false};
+    if (!contender.config.empty()) {
+      run.per_gpu = true;
+      run.report.schedule.name.insert(0, contender.config.substr(contender.config.rfind('/') + 1) + ": ");
+    }
     if (contender.entry != nullptr) run.note = contender.entry->needs;
     return run;
   }
@@ -229,14 +283,16 @@ class Compare : public Command {
             const Invocation& invocation, Output& output) const {
     std::vector<Report> reports;
     std::vector<ScheduleNeeds> needs;
+    std::vector<std::string> configs;
     for (const Contender& contender : contenders) {
+      if (!contender.config.empty()) configs.push_back(contender.config);
       reports.push_back(contender.report);
       needs.push_back(contender.needs);
     }
     switch (output.format()) {
       case Format::kJson:
-        output.write(
-            reports_json(reports, needs, {std::string(kVersion), invocation.command_line}, beside_fastest(contenders)));
+        output.write(reports_json(reports, needs, {std::string(kVersion), invocation.command_line},
+                                  beside_fastest(contenders), configs));
         break;
       case Format::kCsv:
         output.write(runs_csv(reports));
@@ -253,6 +309,8 @@ class Compare : public Command {
   std::string fail_if_;
   std::string equal_ = "devices";
   std::string memory_limit_;
+  std::string runs_in_;
+  std::vector<std::string> configs_;
 };
 
 }  // namespace

@@ -230,40 +230,44 @@ Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile
 FlagRows trace_rows(TraceImportFlags& flags) {
   constexpr std::string_view kGroup = "Model";
   FlagRows rows = flag_rows(flags.attribution);
-  add_rows(
-      rows,
-      {
-          {.name = "--model",
-           .group = kGroup,
-           .type = "NAME",
-           .help = "model name",
-           .default_text = "the file's",
-           .target = &flags.model.model},
-          {.name = "--dtype",
-           .group = kGroup,
-           .type = "TYPE",
-           .help = "data type: bf16, fp32, ...",
-           .default_text = "unknown",
-           .target = &flags.model.dtype},
-          {.name = "--microbatch",
-           .group = kGroup,
-           .type = "B",
-           .help = "samples per microbatch",
-           .target = &flags.model.microbatch},
-          {.name = "--seq", .group = kGroup, .type = "S", .help = "tokens per sample", .target = &flags.model.sequence},
-          {.name = "--hooks",
-           .group = kGroup,
-           .type = "FILE ...",
-           .help = "sizes that debubble_hooks wrote, one file per rank",
-           .target = &flags.model.hooks,
-           .count = FlagCount::kSingly},
-      });
+  add_rows(rows, {
+                     {.name = "--model",
+                      .group = kGroup,
+                      .type = "NAME",
+                      .help = "model name",
+                      .default_text = "the file's",
+                      .target = &flags.model.model},
+                     {.name = "--dtype",
+                      .group = kGroup,
+                      .type = "TYPE",
+                      .help = "data type: bf16, fp32, ...",
+                      .default_text = "unknown",
+                      .target = &flags.model.dtype},
+                     {.name = "--microbatch-size",
+                      .alias = "--mbs,--microbatch",
+                      .group = kGroup,
+                      .type = "B",
+                      .help = "samples per microbatch",
+                      .target = &flags.model.microbatch},
+                     {.name = "--sequence",
+                      .alias = "--seq-length,--seq",
+                      .group = kGroup,
+                      .type = "S",
+                      .help = "tokens per sample",
+                      .target = &flags.model.sequence},
+                     {.name = "--hooks",
+                      .group = kGroup,
+                      .type = "FILE ...",
+                      .help = "sizes that debubble_hooks wrote, one file per rank",
+                      .target = &flags.model.hooks,
+                      .count = FlagCount::kSingly},
+                 });
   return rows;
 }
 
 int import_traces(const TraceImportFlags& flags) {
-  check_positive(flags.model.microbatch, "--microbatch");
-  check_positive(flags.model.sequence, "--seq");
+  check_positive(flags.model.microbatch, "--microbatch-size");
+  check_positive(flags.model.sequence, "--sequence");
   const bool explain = flags.attribution.explain;
   const bool profile_wanted = !explain || flags.output_given;
   if (explain && flags.output_given && flags.output.output == "-") {

@@ -44,8 +44,8 @@ class Live : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_, ScenarioVerb::kLive);
-    scenario_.transformer.microbatch_flag = "--microbatch";
-    scenario_.transformer.sequence_flag = "--seq";
+    scenario_.transformer.microbatch_flag = "--microbatch-size";
+    scenario_.transformer.sequence_flag = "--sequence";
     add_rows(rows, flag_rows(live_));
     add_rows(rows, flag_rows(output_, kLiveFormats));
     rows.push_back(assumptions_row(output_));

@@ -48,7 +48,7 @@ class PlanCommand : public Command {
                     .group = "Plan",
                     .help = "of a given pipeline (-p, -m): its best order",
                     .target = &schedule_only_});
-    add_rows(rows, flag_rows(scenario_, ScenarioVerb::kSeveralSchedules));
+    add_rows(rows, flag_rows(scenario_, ScenarioVerb::kPlan));
     add_rows(rows, flag_rows(output_, kPlanFormats));
     rows.push_back(assumptions_row(output_));
     rows.back().help = "all that --schedule-only assumes, with sources";

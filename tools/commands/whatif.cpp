@@ -20,6 +20,7 @@
 #include "studies/whatif/result.hpp"
 #include "studies/whatif/step_time.hpp"
 #include "studies/whatif/whatif_flags.hpp"
+#include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -42,9 +43,13 @@ std::string drawn_of(const VariationScenario& variation) {
 }
 
 // Each change by itself, where there are several.
-std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Job& prepared) {
+std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Job& prepared, const Job& target) {
   std::vector<AloneChange> alone;
-  if (question.changes.size() < 2) return alone;
+  if (question.changes.size() + (question.to.empty() ? 0 : 1) < 2) return alone;
+  if (!question.to.empty()) {
+    const auto program = lowered(target, target.p2p);
+    alone.push_back({question.to, program ? std::optional(step_time(target, *program)) : std::nullopt});
+  }
   for (const NamedChange& change : question.changes) {
     const Job job = changed_job(question.base, prepared, change.changes);
     const auto program = lowered(job, job.p2p);
@@ -53,33 +58,46 @@ std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Job& pr
   return alone;
 }
 
+std::string schedule_of(const Scenario& scenario) {
+  return scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+}
+
 WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
   WhatIfResult result;
   const Job prepared = prepare(question.base, name, progress);
   result.base = simulate(prepared, progress).report;
   if (!has_result(result.base)) return result;
   const Changes changes = together(question.changes);
-  const Job changed = changed_job(question.base, prepared, changes);
-  if (!question.changes.empty()) {
+  const Scenario& target = changed_base(question);
+  const std::string target_name = question.to.empty() ? name : schedule_of(target);
+  const Job target_job = question.to.empty() ? prepared : prepare(target, target_name, progress);
+  const Job changed = changed_job(target, target_job, changes);
+  if (!question.changes.empty() || !question.to.empty()) {
     Job told = changed;
     const bool named = std::none_of(changes.links.begin(), changes.links.end(),
                                     [](const LinkChange& change) { return change.link.empty(); });
-    if (!changes.links.empty()) result.note = collectives_that_stay(question.base, named);
+    if (!changes.links.empty()) result.note = collectives_that_stay(target, named);
+    if (!question.to.empty()) {
+      result.changes.push_back(question.to);
+      told.assumptions.push_back({"what if", question.to, Source::kGiven});
+    }
     for (const NamedChange& change : question.changes) {
       result.changes.push_back(change.label);
       told.assumptions.push_back({"what if", change.label, Source::kGiven});
     }
     result.changed = simulate(told, progress).report;
     if (has_result(result.changed) && same_result(result.base, result.changed)) {
-      result.no_effect = why_no_effect(question.changes, question.base, prepared, result.base);
+      result.no_effect = why_no_effect(question.changes, target, target_job, result.base);
+      if (!question.to.empty())
+        result.no_effect.push_back("with " + question.to + " every op takes as long as without");
     }
-    result.alone = run_alone(question, prepared);
+    result.alone = run_alone(question, prepared, target_job);
   }
   const auto program = lowered(changed, changed.p2p);
   if (!program) return result;
   if (question.seeds > 0) {
     progress.phase(fmt::format("simulating {} seeds", question.seeds));
-    const VariationScenario variation = changed_variation(question.base, changes);
+    const VariationScenario variation = changed_variation(target, changes);
     result.drawn = drawn_of(variation);
     result.seeds = run_seeds(changed, variation, question.seeds, question.threads);
   }
@@ -90,10 +108,10 @@ WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& 
         progress.phase(fmt::format("{}: {} of {} runs done", what, done, all));
       };
     };
-    result.sensitivity = find_sensitivity(changed_scenario(question.base, changes), changed, *program, question.threads,
+    result.sensitivity = find_sensitivity(changed_scenario(target, changes), changed, *program, question.threads,
                                           tell("finding what the step time depends on"));
-    result.candidates = rank_candidates({question.base, name, prepared, changes}, *result.sensitivity, question.threads,
-                                        tell("trying what would help"));
+    result.candidates = rank_candidates({target, target_name, target_job, changes}, *result.sensitivity,
+                                        question.threads, tell("trying what would help"));
   }
   return result;
 }
@@ -110,12 +128,18 @@ class WhatIf : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    const WhatIfQuestion question = check_whatif(flags_, check_scenario(scenario_));
+    WhatIfQuestion question = check_whatif(flags_, check_scenario(scenario_));
+    if (!flags_.to.empty()) {
+      question.to = flags_.to;
+      ScenarioFlags plain = scenario_;
+      if (flags_.base != "varied") plain.variation = {};  // it is one of the changes
+      question.changed_flags = check_scenario(with_flags(plain, flags_.to, "--to"));
+    }
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     Output output(output_, kWhatIfFormats);
     StderrProgress progress;
-    const std::string name = question.base.schedules.empty() ? "1f1b" : question.base.schedules.front();
+    const std::string name = schedule_of(question.base);
     const WhatIfResult result = answer_question(question, name, progress);
     const bool ran = has_result(result.base) && has_result(result.subject());
     const bool fired = fail_if && ran && judge(*fail_if, result.subject());

@@ -68,7 +68,8 @@ void set_count(const Flag& flag, CLI::Option& option) {
 
 class Parser {
  public:
-  Parser(const VerbFacts& verb, const FlagRows& rows) : app_(std::string(verb.summary), std::string(verb.name)) {
+  Parser(const VerbFacts& verb, const FlagRows& rows)
+      : app_(std::string(verb.summary), std::string(verb.name)), rows_(rows) {
     app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     for (const Flag& flag : rows) add(flag);
     app_.footer("Example:\n  " + std::string(verb.example));
@@ -80,6 +81,7 @@ class Parser {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
     app_.parse(arguments);
     for (const auto& [option, given] : given_) *given = option->count() > 0;
+    settle_spelling(rows_);
   }
 
   [[nodiscard]] const CLI::App& app() const { return app_; }
@@ -94,6 +96,7 @@ class Parser {
   }
 
   CLI::App app_;
+  const FlagRows& rows_;
   std::vector<std::pair<const CLI::Option*, bool*>> given_;
 };
 

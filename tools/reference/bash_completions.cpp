@@ -11,9 +11,7 @@ std::string bash_names(const FlagRows& rows) {
   std::string names;
   for (const Flag& flag : rows) {
     if (is_positional(flag)) continue;
-    for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-      if (!name.empty()) names.append(name).append(" ");
-    }
+    for (const std::string_view name : names_of(flag)) names.append(name).append(" ");
   }
   return names + "--help";
 }
@@ -21,8 +19,7 @@ std::string bash_names(const FlagRows& rows) {
 // "simulate -s"|"simulate --schedule": how the word before the one to complete may look.
 std::string bash_patterns(std::string_view verb, const Flag& flag) {
   std::string patterns;
-  for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-    if (name.empty()) continue;
+  for (const std::string_view name : names_of(flag)) {
     patterns.append(patterns.empty() ? "\"" : "|\"").append(verb).append(" ").append(name).append("\"");
   }
   return patterns;

@@ -27,8 +27,8 @@ std::string fish_value(const Flag& flag) {
 std::string fish_line(std::string_view verb, const Flag& flag) {
   std::string line = "complete -c debubble -n '__fish_seen_subcommand_from " + std::string(verb) + "'";
   if (!flag.short_name.empty()) line.append(" -s ").append(flag.short_name.substr(1));
-  for (const std::string_view name : {flag.name, flag.alias}) {
-    if (!name.empty()) line.append(" -l ").append(name.substr(2));
+  for (const std::string_view name : names_of(flag)) {
+    if (name.starts_with("--")) line.append(" -l ").append(name.substr(2));
   }
   return line + fish_value(flag) + " -d " + fish_quoted(help_of(flag)) + "\n";
 }

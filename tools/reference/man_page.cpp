@@ -86,9 +86,7 @@ std::string tagged(const std::string& term, std::string_view text) {
 std::string flag_term(const Flag& flag) {
   if (is_positional(flag)) return italic(flag.name);
   std::string term;
-  for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-    if (!name.empty()) term += (term.empty() ? "" : ", ") + bold(name);
-  }
+  for (const std::string_view name : names_of(flag)) term += (term.empty() ? "" : ", ") + bold(name);
   const std::string_view type = type_of(flag);
   return type.empty() ? term : term + " " + italic(type);
 }

@@ -38,8 +38,7 @@ std::string zsh_value(const Flag& flag) {
 std::string zsh_specs(const Flag& flag) {
   if (is_positional(flag)) return "        '" + std::string(takes_list(flag) ? "*" : "") + zsh_value(flag) + "' \\\n";
   std::string text;
-  for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
-    if (name.empty()) continue;
+  for (const std::string_view name : names_of(flag)) {
     const bool joined = name.starts_with("--") && !is_switch(flag);
     text += "        '*" + std::string(name) + (joined ? "=" : "") + "[" + zsh_text(help_of(flag)) + "]" +
             zsh_value(flag) + "' \\\n";

@@ -27,6 +27,7 @@ enum CompareColumn : std::size_t {
   kCopies,
   kP2p,
   kNeeds,
+  kNotCharged,
   kNotes,
   kDevices
 };
@@ -38,6 +39,7 @@ std::set<std::size_t> empty_columns(const std::vector<CompareRow>& rows) {
   if (none([](const CompareRow& row) { return row.run->report.mfu.has_value(); })) empty.insert(kMfu);
   if (none([](const CompareRow& row) { return row.run->report.memory_fit.has_value(); })) empty.insert(kSpare);
   if (none([](const CompareRow& row) { return marks(row.run->needs) != "-"; })) empty.insert(kNeeds);
+  if (none([](const CompareRow& row) { return !row.run->needs.not_charged.empty(); })) empty.insert(kNotCharged);
   if (none([](const CompareRow& row) { return !row.letters.empty(); })) empty.insert(kNotes);
   if (none([&](const CompareRow& row) { return devices_in(row) != devices_in(rows.front()); })) empty.insert(kDevices);
   return empty;
@@ -74,6 +76,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                {"weight\ncopies", kRight},
                {p2p, kRight},
                {"\nneeds", kLeft},
+               {"not\ncharged", kLeft},
                {"\nnotes", kLeft},
                {"devs", kRight}});
   for (const CompareRow& row : rows) {
@@ -82,14 +85,15 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                     : !eligible(row) ? "! "
                     : too_close(row) ? "~ "
                                      : "  ") +
-                       shorten(row.label, name_room),
+                       shorten(name_cell(row), name_room),
                    format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
                    format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
                    report.mfu ? format_percent(*report.mfu) : "", format_scaled(row.memory, memory),
                    report.memory_fit ? format_scaled(report.memory_fit->spare, memory) : "",
                    fmt::format("d{}", row.device), fmt::format("{}", weight_copies(report)),
                    volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
-                   marks(row.run->needs), row.letters, fmt::format("{}", report.schedule.devices)});
+                   marks(row.run->needs), fmt::format("{}", fmt::join(row.run->needs.not_charged, ", ")), row.letters,
+                   fmt::format("{}", report.schedule.devices)});
   }
   for (std::size_t column = kDevices + 1; column-- > 0;) {
     if (empty.contains(column) || left_out.contains(column)) table.remove_column(column);
@@ -98,14 +102,14 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
 }
 
 // Names are cut to this before a column goes, and beyond it only when no more columns can go.
-constexpr std::size_t kReadableName = 18;
+constexpr std::size_t kReadableName = 20;  // "interleaved v=2 best"
 // What a narrow table leaves out, in this order.
 constexpr std::array<std::size_t, 7> kExpendable{kP2p, kCopies, kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu, kSpare};
 
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
 Table fitting_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t width) {
   std::size_t longest = 8;
-  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(row.label));
+  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(name_cell(row)));
   const auto cut = [&](const Table& table, std::size_t room, std::size_t least) {
     const std::size_t natural = table.natural_width();
     const std::size_t over = natural - std::min(natural, width);

@@ -23,6 +23,9 @@ bool is_of_memory(const Finding& finding) {
 std::vector<std::string> notes_of(const ComparedRun& run, bool in_brief) {
   std::vector<std::string> notes;
   if (!run.terms.empty()) notes.push_back(run.terms);
+  if (run.needs.chunks_tried.size() > 1) {
+    notes.push_back(fmt::format("the fastest of v = {}", fmt::join(run.needs.chunks_tried, ", ")));
+  }
   notes.insert(notes.end(), run.remarks.begin(), run.remarks.end());
   const ScheduleFacts& facts = run.report.schedule;
   if (!in_brief && run.report.stream &&

@@ -33,6 +33,10 @@ std::string reason_per_device(const CompareRow& best, const CompareRow& rival) {
 }  // namespace
 
 std::string reason(const CompareRow& best, const CompareRow& rival) {
+  if (best.run->per_gpu && best.rate > rival.rate) {
+    return fmt::format("{} trains {} more samples per GPU and second than {}, {}", best.label,
+                       format_percent(best.rate / rival.rate - 1), rival.label, memory_clause(best, rival));
+  }
   if (devices_in(best) != devices_in(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
   const double bubble = best.run->report.bubble_ratio;
   const double other = rival.run->report.bubble_ratio;
@@ -47,6 +51,19 @@ std::string reason(const CompareRow& best, const CompareRow& rival) {
                     best.memory < rival.memory ? "does it " + memory_clause(best, rival) : "comes first in the list");
   }
   return best.run->note.empty() ? text : text + "; " + best.run->note;
+}
+
+std::string today_text(const std::vector<CompareRow>& rows, const CompareRow* best) {
+  std::string text;
+  for (const CompareRow& row : rows) {
+    const std::vector<std::string>& in = row.run->needs.best_in;
+    if (in.empty() || best == nullptr) continue;
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", fmt::join(in, ", "), row.label);
+    if (row.run == best->run) continue;
+    text += fmt::format(", {} longer than the best", format_percent(best->rate / row.rate - 1));
+  }
+  return text;
 }
 
 std::string close_rows(const std::vector<CompareRow>& rows) {

@@ -137,17 +137,20 @@ class CompareText {
     } else if (rival_ != nullptr) {
       text = labelled(style_, "best", (within.empty() ? "" : within + ": ") + reason(*best_, *rival_));
     }
+    if (const std::string today = today_text(rows_, best_); !today.empty()) text += labelled(style_, "today", today);
     for (const auto& [label, body] : comparison_.answers) text += labelled(style_, label, body);
     if (const std::string close = close_rows(rows_); !close.empty()) text += labelled(style_, "close", close);
     return text;
   }
 
-  // The first rows, and those of the others that have to be there: pinned, the best, and what it is measured against.
+  // The first rows, and those of the others that have to be there: pinned, the best, what it is measured against, and
+  // the best of each framework.
   [[nodiscard]] ShownRows shown_rows(std::size_t count) const {
     std::set<std::size_t> kept;
     for (std::size_t k = 0; k < rows_.size(); ++k) {
       const CompareRow& row = rows_[k];
-      if (row.run->pinned || &row == best_ || &row == rival_) kept.insert(k);
+      const bool named = row.run->pinned || &row == best_ || &row == rival_ || !row.run->needs.best_in.empty();
+      if (named) kept.insert(k);
     }
     for (std::size_t k = 0; k < rows_.size() && kept.size() < count; ++k) kept.insert(k);
     ShownRows shown;

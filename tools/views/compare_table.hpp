@@ -44,6 +44,7 @@ struct ComparedRun {
   std::optional<BesideFastest> beside;    // of modelled runs but the fastest
   std::vector<std::string> remarks = {};  // what its numbers leave out or rest on: one note of the row each
   bool pinned = false;                    // shown even among the slowest of many
+  bool per_gpu = false;                   // of different configurations: `work` is in samples per GPU
 };
 
 struct ComparedSchedules {

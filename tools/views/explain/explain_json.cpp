@@ -96,6 +96,7 @@ std::string step_story_json(const StepStory& story, const Simulated& run, const 
                        {"gain_ratio", one.gain},
                        {"makespan_ns", one.step},
                        {"microbatches", one.microbatches},
+                       {"runs_in", one.runs_in},
                        {"price", one.price.empty() ? Json(nullptr) : Json(one.price)},
                        {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostGroups = 16;  // of the critical path in text; of a longer one the two ends
 constexpr std::size_t kStepHead = 9;
-constexpr std::size_t kChanges = 3;
+constexpr std::size_t kChanges = 5;
 constexpr Nanoseconds kFinerStep = 10;  // so that short stretches of a long step show
 constexpr double kTight = 0.05;         // of the memory to spare
 
@@ -85,6 +85,7 @@ std::string changes_text(const StepStory& story, const Simulated& run, std::size
     line +=
         fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.result.report.makespan));
     if (!one.price.empty()) line += "; " + one.price;
+    if (!one.runs_in.empty()) line += fmt::format("; runs today in {}", fmt::join(one.runs_in, ", "));
     std::string margin = "  ";
     for (const std::string& part : wrap(line, width - 5)) {
       text += margin + part + "\n";

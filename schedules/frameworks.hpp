@@ -1,0 +1,31 @@
+// The frameworks that a person trains with, and which schedules they run today.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedules/common/contract.hpp"
+
+namespace debubble {
+
+// Those that a choice is made for: a comparison names the best that each of them runs.
+inline constexpr std::array<const char*, 3> kFrameworks{"Megatron-LM", "torchtitan", "DeepSpeed"};
+
+// What a flag may call them, in lower case; the names that people write ("Megatron-LM", "PyTorch") are read, too.
+inline constexpr std::string_view kFrameworkWords = "megatron|torchtitan|deepspeed|pytorch";
+
+// "Megatron-LM" of "megatron", "Megatron-LM" or "megatron-core"; nothing for what is none of them.
+[[nodiscard]] std::optional<std::string> framework_named(std::string_view word);
+
+// Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
+[[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
+
+// Whether the framework runs this schedule of the catalog as it was built: the row names it, and no note says that it
+// refuses this number of microbatches.
+[[nodiscard]] bool runs_schedule(const ScheduleEntry& entry, const std::vector<std::string>& notes,
+                                 const std::string& framework);
+
+}  // namespace debubble

@@ -1,0 +1,45 @@
+#include "studies/compare/chunk_choices.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "scenario/job/make_schedule.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::int64_t kMostSearchedOps = 2'000;
+constexpr std::size_t kMostChoices = 16;
+
+// Layers of the most frequent kind: the blocks, without embedding and head.
+std::int64_t blocks_of(const Profile& profile) {
+  std::map<std::string, std::int64_t> counts;
+  std::int64_t most = 0;
+  for (const ProfileLayer& layer : profile.layers) most = std::max(most, ++counts[layer.kind]);
+  return most;
+}
+
+}  // namespace
+
+std::vector<int> chunk_choices(const Scenario& scenario, const ScheduleEntry& entry) {
+  const bool given = scenario.chunks != 0 || scenario.params.contains(entry.chunks_param);
+  if (given || !scenario.profile || !scenario.partition.automatic()) return {};
+  if (entry.default_chunks < 2 || entry.chunk_step < 1) return {};
+  const std::int64_t devices = scenario.devices.value_or(kDefaultDevices);
+  const std::int64_t microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
+  const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
+  const std::int64_t blocks = blocks_of(*scenario.profile);
+  if (devices < 1) return {};
+  std::vector<int> choices;
+  for (int v = entry.default_chunks; v * devices <= layers && choices.size() < kMostChoices; v += entry.chunk_step) {
+    if (entry.uses_costs && 3 * v * devices * microbatches > kMostSearchedOps) break;
+    const std::int64_t stages = v * devices;
+    if (v == entry.default_chunks || layers % stages == 0 || blocks % stages == 0) choices.push_back(v);
+  }
+  return choices;
+}
+
+}  // namespace debubble

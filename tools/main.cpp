@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/files/file_roles.hpp"
 #include "formats/files/interrupt.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "sim/core/error.hpp"
@@ -150,7 +152,9 @@ int main(int argc, char** argv) {
   leave_nothing_when_interrupted();
   try {
     const int status = dispatch(arguments);
-    if (std::fflush(stdout) != 0) {
+    for (const std::string& note : take_replacement_notes()) print_error(arguments, "note: " + printable(note) + "\n");
+    // A text longer than the buffer has failed before, and leaves nothing to flush.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       std::fputs("error[C051]: cannot write to standard output\n", stderr);
       return kExitUsage;
     }
@@ -166,7 +170,7 @@ int main(int argc, char** argv) {
                stderr);
     return kExitUnavailable;
   } catch (const std::exception& error) {
-    print_error(arguments, std::string("debubble: internal error: ") + error.what() +
+    print_error(arguments, "debubble: internal error: " + printable(error.what()) +
                                "\n  please report it with the command line\n");
     return kExitInternal;
   }

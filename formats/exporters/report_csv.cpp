@@ -11,6 +11,7 @@
 
 #include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/report_json.hpp"
+#include "formats/text/printable.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "sim/core/step_work.hpp"
 
@@ -19,8 +20,9 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-std::string report_cell(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+std::string report_cell(std::string_view text) {
+  const std::string field = printable(text);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
   std::string result = "\"";
   for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";

@@ -17,6 +17,7 @@ enum SlotState : int { kFree, kInUse, kDoomed };
 
 struct InterruptSlot {
   std::atomic<int> state{kFree};
+  pid_t owner = 0;  // a forked child has the slots of its parent, and the files are not its own
   std::array<char, PATH_MAX> path{};
 };
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
@@ -27,25 +28,45 @@ std::array<InterruptSlot, kSlots> slots;
 std::atomic<bool> watched = false;
 std::atomic<int> noted_signal = 0;
 
+void remove_doomed() {
+  for (const InterruptSlot& slot : slots) {
+    if (slot.state.load(std::memory_order_acquire) == kDoomed && slot.owner == ::getpid()) ::unlink(slot.path.data());
+  }
+}
+
 extern "C" void remove_and_exit(int signal) {
   int none = 0;
   if (signal != SIGPIPE && watched.load() && noted_signal.compare_exchange_strong(none, signal)) return;
-  for (const InterruptSlot& slot : slots) {
-    if (slot.state.load(std::memory_order_acquire) == kDoomed) ::unlink(slot.path.data());
-  }
+  remove_doomed();
   ::_exit(128 + signal);
+}
+
+// The handler is gone by now (SA_RESETHAND), so the signal, blocked until it returns, ends the process as ever.
+extern "C" void remove_and_end(int signal) {
+  remove_doomed();
+  ::raise(signal);
+}
+
+extern "C" void let_write_fail(int /*signal*/) {}
+
+// Unless it is ignored.
+void handle(int signal, void (*handler)(int), int flags) {
+  struct sigaction action {};
+  if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
 
 void leave_nothing_when_interrupted() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-    struct sigaction action {};
-    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
-    action = {};
-    action.sa_handler = remove_and_exit;
-    ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, remove_and_exit, 0);
+  for (const int signal : {SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}) {
+    handle(signal, remove_and_end, static_cast<int>(SA_RESETHAND));
   }
+  handle(SIGXFSZ, let_write_fail, SA_RESTART);
 }
 
 InterruptWatch::InterruptWatch() {
@@ -63,6 +84,7 @@ DoomedFile::DoomedFile(const std::string& path) : slot_(kSlots) {
     int expected = kFree;
     if (!slots[k].state.compare_exchange_strong(expected, kInUse)) continue;
     slots[k].path[path.copy(slots[k].path.data(), path.size())] = '\0';
+    slots[k].owner = ::getpid();
     slots[k].state.store(kDoomed, std::memory_order_release);
     slot_ = k;
     return;

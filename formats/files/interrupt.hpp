@@ -10,8 +10,10 @@
 namespace debubble {
 
 // From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the files that are doomed and end the process quietly with
-// exit status 128 + signal, as shells count it: 130 for an interrupt. A signal that is ignored already (nohup, a
-// background job) stays so.
+// exit status 128 + signal, as shells count it: 130 for an interrupt. The other signals that end a process from outside
+// (SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU) remove them too and then do what they always do, a core file included.
+// A signal that is ignored already (nohup, a background job) stays so. A file that grows beyond `ulimit -f` is an error
+// of the write, not a signal.
 void leave_nothing_when_interrupted();
 
 // For work that ends by itself when it is asked to: while one of these lives, the first SIGINT, SIGTERM or SIGHUP is

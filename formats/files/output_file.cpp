@@ -14,8 +14,8 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "formats/files/interrupt.hpp"
 #include "formats/files/system_reason.hpp"
@@ -57,8 +57,9 @@ std::optional<struct stat> status_of(const std::string& path) {
 // The descriptor that is written to, and what becomes of it.
 class OutputFile::Target {
  public:
-  explicit Target(std::string path) : path_(std::move(path)) {
+  Target(std::string path, Replaces replaces) : path_(std::move(path)) {
     if (path_ == "-") {
+      claim_.emplace(path_, replaces);
       path_ = "standard output";
       descriptor_ = STDOUT_FILENO;
       return;
@@ -68,6 +69,7 @@ class OutputFile::Target {
       throw InputError({"C050", path_, path_.empty() ? "the file's name is empty" : "this is a directory, not a file",
                         "name the file to write"});
     }
+    claim_.emplace(path_, replaces);
     if (existing && !S_ISREG(existing->st_mode)) {
       open_in_place();
     } else {
@@ -96,10 +98,13 @@ class OutputFile::Target {
     if (descriptor < 0) throw std::logic_error("OutputFile: committed twice");
     if (descriptor == STDOUT_FILENO) return;
     if (::close(descriptor) != 0) fail_writing("C051", path_, "cannot write", errno);
-    if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail_writing("C051", path_, "cannot write", errno);
-    doomed_.reset();
-    temporary_.clear();
+    if (!temporary_.empty()) {
+      if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail_writing("C051", path_, "cannot write", errno);
+      doomed_.reset();
+      temporary_.clear();
+      for (std::string& loss : losses_) note_replacement(std::move(loss));
+    }
+    claim_.reset();  // whole, it may be read
   }
 
  private:
@@ -108,13 +113,12 @@ class OutputFile::Target {
     if (descriptor_ < 0) fail_writing("C051", path_, "cannot open the file for writing", errno);
   }
 
-  // Follows a symbolic link to the file it means, keeps an existing file's mode, and respects its write protection.
+  // Follows a symbolic link to the file it means, keeps an existing file's owner and mode, and respects its write
+  // protection.
   void open_temporary(const std::optional<struct stat>& existing) {
     if (existing && ::access(path_.c_str(), W_OK) != 0)
       fail_writing("C051", path_, "cannot open the file for writing", errno);
-    std::error_code error;
-    const std::filesystem::path target = std::filesystem::weakly_canonical(path_, error);
-    final_ = error ? path_ : target.string();
+    final_ = resolved_path(path_);
     static std::atomic<unsigned> number = 0;
     const std::filesystem::path final_path = final_;
     const std::string name = ".debubble-" + std::to_string(::getpid()) + "-" + std::to_string(number++) + ".part";
@@ -123,14 +127,40 @@ class OutputFile::Target {
     descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail_writing("C051", path_, "cannot open the file for writing", errno);
     temporary_ = temporary;
-    // Where modes mean nothing (some network mounts) the file is written all the same.
-    if (existing && ::fchmod(descriptor_, existing->st_mode & 07777) != 0) errno = 0;
+    if (existing) keep_facts_of(*existing);
+  }
+
+  // The owner first, for a change of owner takes bits of the mode away. What cannot be kept is no reason not to write:
+  // only root gives files away, and on some network mounts owners and modes mean nothing.
+  void keep_facts_of(const struct stat& existing) {
+    struct stat made {};
+    if (::fstat(descriptor_, &made) != 0) return;
+    mode_t mode = existing.st_mode & 07777U;
+    const bool same_group = made.st_gid == existing.st_gid || ::fchown(descriptor_, -1U, existing.st_gid) == 0;
+    const bool same_owner = made.st_uid == existing.st_uid || ::fchown(descriptor_, existing.st_uid, -1U) == 0;
+    if (!same_owner) {
+      losses_.push_back(path_ + " belonged to user " + std::to_string(existing.st_uid) + ", and now to user " +
+                        std::to_string(made.st_uid));
+    }
+    if (!same_group) {
+      losses_.push_back(path_ + " was of group " + std::to_string(existing.st_gid) + ", and is now of group " +
+                        std::to_string(made.st_gid));
+    }
+    if (!same_owner || !same_group) mode &= 01777U;  // its programs would run as somebody else
+    if ((made.st_mode & 07777U) != mode && ::fchmod(descriptor_, mode) != 0) {
+      losses_.push_back("the permissions of " + path_ + " could not be kept");
+    }
+    if (existing.st_nlink > 1) {
+      losses_.push_back(path_ + " is a new file; the other names of the former one (hard links) keep the former text");
+    }
   }
 
   std::string path_;       // as given, for messages
   std::string final_;      // where the file ends up
   std::string temporary_;  // empty when written in place, and after commit
   std::optional<DoomedFile> doomed_;
+  std::optional<OutputClaim> claim_;
+  std::vector<std::string> losses_;  // what replacing the former file could not keep, to be told
   int descriptor_ = -1;
 };
 
@@ -175,9 +205,9 @@ class OutputFile::Compressor {
   z_stream stream_{};
 };
 
-OutputFile::OutputFile(std::string path) {
+OutputFile::OutputFile(std::string path, Replaces replaces) {
   const bool compressed = path.ends_with(".gz");
-  target_ = std::make_unique<Target>(std::move(path));
+  target_ = std::make_unique<Target>(std::move(path), replaces);
   if (compressed) compressor_ = std::make_unique<Compressor>();
 }
 

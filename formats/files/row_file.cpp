@@ -84,6 +84,7 @@ RowFile::RowFile(std::string path, const RowFileForm& form, bool resume) : path_
     throw InputError({"C050", "--resume", (path_ == "-" ? "standard output" : path_) + " cannot be gone on with",
                       "name a file: -o rows.csv --resume"});
   }
+  claim_.emplace(path_, Replaces::kNothingRead);
   if (regular) {
     open_regular(form, resume);
   } else if (path_ == "-") {

@@ -7,8 +7,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "formats/files/file_roles.hpp"
 
 namespace debubble {
 
@@ -48,6 +51,7 @@ class RowFile {
 
   std::string path_;
   Descriptor file_;
+  std::optional<OutputClaim> claim_;
   std::int64_t rows_ = 0;
   bool has_header_ = false;  // it was there
 };

@@ -1,9 +1,14 @@
 #include "formats/files/sqlite_file.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
+#include "formats/files/file_roles.hpp"
+#include "formats/files/system_reason.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -21,6 +26,22 @@ sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(
                               "export the report again: nsys export --type sqlite --force-overwrite true ..."});
 }
 
+// SQLite only says that it cannot open the file, and makes a journal of some others.
+const std::string& readable_database(const std::string& path) {
+  struct stat status {};
+  const bool found = ::stat(path.c_str(), &status) == 0;
+  const bool readable = found && S_ISREG(status.st_mode) && ::access(path.c_str(), R_OK) == 0;
+  if (!readable) {
+    const std::string reason = found && S_ISDIR(status.st_mode)    ? system_reason(EISDIR)
+                               : found && !S_ISREG(status.st_mode) ? "it is a device or a pipe, not a file"
+                                                                   : system_reason(errno);
+    throw InputError(
+        Diagnostic{"C005", path, "cannot read " + path + ": " + reason, "check the path and its permissions"});
+  }
+  claim_input_path(path, path);
+  return path;
+}
+
 std::string sql_quoted(const std::string& text) {
   std::string result = "'";
   for (const char character : text) {
@@ -32,7 +53,7 @@ std::string sql_quoted(const std::string& text) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(const std::string& path) : name_(path), database_(open(path, path)) {
+SqliteFile::SqliteFile(const std::string& path) : name_(path), database_(open(readable_database(path), path)) {
   run("SELECT 1 FROM sqlite_master LIMIT 1");  // the file is not looked at before
 }
 

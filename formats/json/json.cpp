@@ -32,6 +32,12 @@ class JsonConversion {
     return std::visit([](const auto& value) { return scalar(value); }, json.value_);
   }
 
+  static std::optional<Json> parsed(std::string_view text) {
+    const Other other = Other::parse(text, nullptr, false);
+    if (other.is_discarded()) return std::nullopt;
+    return from_other(other);
+  }
+
   static Json from_other(const Other& other) {
     Json json;
     if (other.is_structured()) json = other.is_object() ? Json::object() : Json::array();
@@ -58,6 +64,34 @@ class JsonConversion {
     }
   }
 };
+
+namespace {
+
+// Whether a tree of the text is shallow enough to be walked by recursion, and of a size that fits memory. Counts what
+// is between quotes, too, so that nothing escapes it.
+bool is_small_json(std::string_view text) {
+  constexpr std::int64_t kDeepestParsed = 100;
+  constexpr std::int64_t kMostParsed = 1'000'000;
+  std::int64_t depth = 0;
+  std::int64_t deepest = 0;
+  std::int64_t values = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+    } else {
+      quoted = c == '"';
+      if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+      if (c == ']' || c == '}') --depth;
+      if (c == ',' || c == ':' || c == '[') ++values;
+    }
+  }
+  return deepest <= kDeepestParsed && values <= kMostParsed;
+}
+
+}  // namespace
 
 Json::Json(std::initializer_list<Json> elements) : value_(Container{false}) {
   const bool object = std::all_of(elements.begin(), elements.end(), [](const Json& element) {
@@ -86,13 +120,12 @@ Json Json::object() {
 }
 
 std::optional<Json> Json::parse_if_valid(std::string_view text) {
-  const auto other = JsonConversion::Other::parse(text, nullptr, false);
-  if (other.is_discarded()) return std::nullopt;
-  return JsonConversion::from_other(other);
+  if (!is_small_json(text)) return std::nullopt;
+  return JsonConversion::parsed(text);
 }
 
 Json Json::parse(std::string_view text) {
-  if (std::optional<Json> json = parse_if_valid(text)) return std::move(*json);
+  if (std::optional<Json> json = JsonConversion::parsed(text)) return std::move(*json);
   throw std::invalid_argument("text of ours that is not JSON");
 }
 

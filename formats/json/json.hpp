@@ -47,7 +47,7 @@ class Json {
   [[nodiscard]] static Json array();
   [[nodiscard]] static Json object();
 
-  // Nothing where the text is not JSON.
+  // Nothing where the text is not JSON, or has more than a million values or a hundred levels: it may be anybody's.
   [[nodiscard]] static std::optional<Json> parse_if_valid(std::string_view text);
   // Throws std::invalid_argument instead.
   [[nodiscard]] static Json parse(std::string_view text);

@@ -119,9 +119,10 @@ bool JsonObjectReader::has_format(std::string_view key, std::string_view format,
 
 void JsonObjectReader::finish() {
   if (!is_object()) return;
+  std::size_t unknown = 0;
   for (const JsonValue& child : value_.children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
-    const std::string meant = closest_name(child.key, known_);
+    const std::string meant = ++unknown > kMostProblems ? "" : closest_name(child.key, known_);  // not shown
     complain("P005", "", "unknown key " + in_quotes(child.key),
              meant.empty() ? described() + " lists the keys that are allowed here"
                            : "did you mean " + in_quotes(meant) + "?");

@@ -93,8 +93,22 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool leaf(JsonValue::Kind kind, std::string text) {
+    if (!counts_one_more()) return false;
     add(kind).text = std::move(text);
     return true;
+  }
+
+  // Of what becomes a JsonValue. A refused one ends the parse.
+  bool counts_one_more() {
+    const JsonDialect& dialect = problems_.dialect();
+    const std::size_t items = open_.empty() ? 0 : open_.back()->children.size() + open_.back()->integers.size();
+    if (++values_ <= dialect.most_values && items < dialect.most_items) return true;
+    const bool many_items = items >= dialect.most_items;
+    problems_.add_at_pointer("P017", pointer(),
+                             "more than " + std::to_string(many_items ? dialect.most_items : dialect.most_values) +
+                                 (many_items ? " values in one array or object" : " values"),
+                             std::string("no ") + dialect.what + " is so large: check that this is the file you meant");
+    return false;
   }
 
   // An array that turns out to hold something else as well becomes one like any other.
@@ -114,6 +128,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       open_.back()->integers.push_back(value);
       return true;
     }
+    if (!counts_one_more()) return false;
     set_integer(add(JsonValue::Kind::kInteger), value);
     return true;
   }
@@ -125,6 +140,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
           std::string("a ") + problems_.dialect().what + " needs five levels; this is another kind of file");
       return false;
     }
+    if (!counts_one_more()) return false;
     open_.push_back(&add(kind));
     keys_.emplace_back();
     return true;
@@ -153,6 +169,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<JsonValue*> open_;
   std::vector<std::set<std::string>> keys_;  // of each open container; arrays have none
   std::string key_;
+  std::size_t values_ = 0;
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ struct JsonValue {
 // Files with millions of times are read packed.
 enum class IntegerArrays { kTree, kPacked };
 
-// Parses the whole text. Without a value there is at least one problem: not JSON, not UTF-8 or too deep. A doubled key
+// Parses the whole text. Without a value there is at least one problem: not JSON, not UTF-8, too deep, or more values
+// than the dialect of `problems` takes (P017), which is noticed while it is read. A doubled key
 // is a problem too, but the tree, which holds both members, is still returned.
 [[nodiscard]] std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems,
                                                   IntegerArrays arrays = IntegerArrays::kTree);

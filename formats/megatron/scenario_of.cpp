@@ -12,6 +12,7 @@
 #include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/shell_words.hpp"
 #include "formats/megatron/tensor_overlap.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 
@@ -382,14 +383,14 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name)
 }
 
 std::string write_scenario(const MegatronScenario& scenario, const std::string& name) {
-  std::string text = "# From " + name + ", by debubble import --from megatron.\n";
+  std::string text = "# From " + printable(name) + ", by debubble import --from megatron.\n";
   if (scenario.measured_iteration > 0) {
     text += "# measured: " + format_duration(scenario.measured_iteration) + " per iteration, the median of the log\n";
   }
-  for (const std::string& finding : scenario.findings) text += "# note: " + finding + "\n";
+  for (const std::string& finding : scenario.findings) text += "# note: " + printable(finding) + "\n";
   for (const auto& [flag, value] : scenario.flags) {
     const bool bare = value == "true" || value.find_first_not_of("0123456789") == std::string::npos;
-    text += flag + " = " + (bare ? value : "\"" + value + "\"") + "\n";
+    text += flag + " = " + (bare ? value : "\"" + printable(value) + "\"") + "\n";
   }
   return text;
 }

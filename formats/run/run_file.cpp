@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/json/json_reader.hpp"
 #include "formats/run/run_parts.hpp"
@@ -14,7 +13,6 @@ namespace debubble {
 namespace {
 
 constexpr std::int64_t kMostInRun = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kLongestRunFile = std::size_t{4} << 30;
 constexpr IntegerRule kRunBandwidth{"bytes per second", 1, kLargestSize, "leave it out where it is unlimited"};
 constexpr IntegerRule kRunSamples{"samples", 1, kMostInRun, "leave it out when it is unknown"};
 constexpr IntegerRule kRunTokens{"tokens", 1, kMostInRun, "leave it out when it is unknown"};
@@ -27,6 +25,8 @@ constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration
 constexpr JsonDialect kRunDialect{
     .what = "run file",
     .description = "docs/run.schema.json",
+    .most_values = 4 * kMostJsonValues,  // of nodes, ops or links
+    .most_items = kMostJsonValues / 2,
 };
 
 // The index of the member's text in `words`; 0 when it is not one of them.
@@ -239,7 +239,7 @@ RunRecord read_run_text(std::string_view text, const std::string& name) {
 }
 
 RunRecord read_run_file(const std::string& path) {
-  return read_run_text(plain_text(read_file(path, path), path, kLongestRunFile), path);
+  return read_run_text(read_text_file(path, path, kMostLogBytes), path);
 }
 
 }  // namespace debubble

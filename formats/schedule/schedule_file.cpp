@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/json/json_reader.hpp"
 #include "formats/run/run_parts.hpp"
@@ -17,11 +16,12 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kFormat = "debubble.schedule/1";
-constexpr std::size_t kLongestScheduleFile = std::size_t{4} << 30;
 
 constexpr JsonDialect kScheduleDialect{
     .what = "schedule file",
     .description = "docs/schedule.schema.json",
+    .most_values = 4 * kMostJsonValues,  // of nodes, ops or links
+    .most_items = kMostJsonValues / 2,
 };
 
 bool looks_like_json(std::string_view text) {
@@ -71,7 +71,7 @@ Schedule read_schedule_text(std::string_view text, const std::string& name) {
 }
 
 Schedule read_schedule_file(const std::string& path) {
-  return read_schedule_text(plain_text(read_file(path, "--schedule"), path, kLongestScheduleFile), path);
+  return read_schedule_text(read_text_file(path, "--schedule"), path);
 }
 
 }  // namespace debubble

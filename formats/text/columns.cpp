@@ -1,4 +1,5 @@
 #include "formats/text/columns.hpp"
+#include "formats/text/printable.hpp"
 
 #include <algorithm>
 
@@ -31,12 +32,13 @@ std::string pad_left(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, columns_of(text)), ' ') + std::string(text);
 }
 
-std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+std::vector<std::string> wrap(std::string_view quoted, std::size_t width) {
+  const std::string text = printable(quoted);
   width = std::max<std::size_t>(1, width);
   std::vector<std::string> lines(1);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    std::string_view word = text.substr(begin, end - begin);
+    std::string_view word = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (word.empty()) continue;
     if (!lines.back().empty()) {

@@ -3,14 +3,37 @@
 #include <fmt/format.h>
 
 namespace debubble {
+namespace {
+
+// Every byte that is not plain ASCII by its number: bash, zsh and POSIX of 2024 read it back.
+std::string in_dollar_quotes(std::string_view argument) {
+  std::string quoted = "$'";
+  for (const char c : argument) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) {
+      quoted += fmt::format("\\{:03o}", byte);
+    } else {
+      quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace
 
 std::string shell_quoted(std::string_view argument) {
-  const bool plain =
-      !argument.empty() && argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string_view::npos;
+  const bool plain = !argument.empty() && printable(argument) == argument &&
+                     argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string_view::npos;
   if (plain) return std::string(argument);
+  if (printable(argument) != argument) return in_dollar_quotes(argument);
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+std::string shell_file(std::string_view path) {
+  const bool looks_like_flag = path.starts_with('-') && path != "-";
+  return shell_quoted(looks_like_flag ? "./" + std::string(path) : std::string(path));
 }
 
 std::vector<std::string> command_lines(std::string_view command, std::size_t width) {
@@ -43,17 +66,6 @@ void FlagLine::add_part(std::string_view part) {
   if (part.empty()) return;
   if (!text_.empty()) text_ += ' ';
   text_ += part;
-}
-
-std::string printable(std::string_view text) {
-  constexpr unsigned char kFirstPrintable = 0x20;
-  constexpr unsigned char kDelete = 0x7f;
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < kFirstPrintable || byte == kDelete ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return result;
 }
 
 }  // namespace debubble

@@ -6,10 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/text/printable.hpp"
+
 namespace debubble {
 
-// The argument as a POSIX shell reads it back: plain, or in single quotes.
+// The argument as a POSIX shell reads it back: plain, or in single quotes; in $'...' where printing it would hide or
+// change something (printable.hpp).
 [[nodiscard]] std::string shell_quoted(std::string_view argument);
+
+// The same of a file's name for a command that we suggest: one that begins with '-' would be taken for a flag.
+[[nodiscard]] std::string shell_file(std::string_view path);
 
 // A command in lines of at most `width` columns where that can be: cut between arguments only, each line but the last
 // with the backslash by which a shell reads on.
@@ -19,7 +25,8 @@ namespace debubble {
 class FlagLine {
  public:
   void add(std::string_view name, std::string_view value) {
-    if (!value.empty()) add_part(std::string(name) + " " + shell_quoted(value));
+    const bool looks_like_flag = value.starts_with('-') && name.starts_with("--");
+    if (!value.empty()) add_part(std::string(name) + (looks_like_flag ? "=" : " ") + shell_quoted(value));
   }
   template <typename Number>
   void add_number(std::string_view name, const std::optional<Number>& value) {
@@ -36,8 +43,5 @@ class FlagLine {
  private:
   std::string text_;
 };
-
-// Control characters as \\xNN, so that a name from a file cannot steer the terminal.
-[[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace debubble

@@ -24,6 +24,8 @@ constexpr const char* kDefaultFalse = "leave it out for false";
 constexpr JsonDialect kTopologyDialect{
     .what = "topology",
     .description = "docs/topology.schema.json",
+    .most_values = 4 * kMostJsonValues,  // of nodes, ops or links
+    .most_items = kMostJsonValues / 2,
 };
 constexpr IntegerRule kLinkBandwidth{"bytes per second", 1, kLargestSize,
                                      "50 GB/s is 50000000000; null means unlimited"};

@@ -9,11 +9,26 @@
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::size_t kMostCommsProblems = 50;
+constexpr std::ptrdiff_t kMostTableRows = 1'000'000;
+constexpr std::ptrdiff_t kMostTableCells = 10'000'000;
+
+// Counted before anything is kept of it.
+void refuse_large_table(std::string_view text, const std::string& name) {
+  const std::ptrdiff_t rows = std::count(text.begin(), text.end(), '\n');
+  const std::ptrdiff_t cells = rows + std::count(text.begin(), text.end(), ',');
+  if (rows <= kMostTableRows && cells <= kMostTableCells) return;
+  const bool many_rows = rows > kMostTableRows;
+  throw InputError(
+      {"P017", name,
+       "more than " + std::to_string(many_rows ? kMostTableRows : kMostTableCells) + (many_rows ? " rows" : " cells"),
+       "a table has a row for each device: check that this is the file you meant"});
+}
 
 struct ReadCells {
   ActionTable table;
@@ -42,6 +57,7 @@ ReadCells read_cells(std::string_view text) {
   ReadCells cells;
   for_each_cell(text, [&](std::int64_t row, std::int64_t column, std::string_view cell) {
     if (static_cast<std::size_t>(row) == cells.table.size()) cells.table.emplace_back();
+    if (cells.problems.size() >= kMostScheduleProblems) return;
     ReadActionCell read = read_action_cell(cell, CellWords::kComms);
     if (!read.fault.code.empty()) {
       read.cell.count = 0;
@@ -180,6 +196,7 @@ bool is_comms_table(std::string_view text) {
 }
 
 Schedule read_schedule_table(std::string_view text, const std::string& name) {
+  refuse_large_table(text, name);
   return is_comms_table(text) ? read_comms_table(text, name) : read_compute_table(text, name);
 }
 

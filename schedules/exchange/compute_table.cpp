@@ -64,7 +64,7 @@ class TableReader {
 
   void split_rows() {
     std::string_view rest = text_;
-    while (!rest.empty()) {
+    while (!rest.empty() && count_ < kMostScheduleProblems) {
       const std::size_t end = rest.find('\n');
       std::string_view line = rest.substr(0, end);
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
@@ -88,7 +88,7 @@ class TableReader {
         ops.insert(ops.end(), cell.ops.begin(), cell.ops.begin() + cell.count);
         cells.insert(cells.end(), static_cast<std::size_t>(cell.count), column);
       }
-      if (comma == std::string_view::npos) break;
+      if (comma == std::string_view::npos || count_ >= kMostScheduleProblems) break;
       line.remove_prefix(comma + 1);
     }
     ops_ += ops.size();

@@ -52,7 +52,7 @@ class RowChecker {
     ScheduleProblem problem{std::move(code), -1, -1, -1, -1, std::move(message), std::move(help)};
     if (id >= 0) problem.device = ops_.device(id), problem.position = ops_.position(id);
     if (other >= 0) problem.other_device = ops_.device(other), problem.other_position = ops_.position(other);
-    problems_.push_back(std::move(problem));
+    if (problems_.size() < kMostScheduleProblems) problems_.push_back(std::move(problem));
   }
   void report_shape(std::string message) { report("T001", -1, -1, std::move(message), ""); }
 
@@ -233,6 +233,7 @@ class RowChecker {
     if (forward && backward) return;
     const std::string f = name_of_op(OpKind::kForward, stage, microbatch);
     const std::string b = name_of_op(OpKind::kBackward, stage, microbatch);
+    const bool kept = problems_.size() < kMostScheduleProblems;
     const std::string i = name_of_op(OpKind::kInputGrad, stage, microbatch);
     const std::string w = name_of_op(OpKind::kWeightGrad, stage, microbatch);
     if (backward) {
@@ -249,7 +250,7 @@ class RowChecker {
                  " and its backward are missing",
              "");
     }
-    if (placed_) problems_.back().device = home(stage, microbatch);
+    if (placed_ && kept) problems_.back().device = home(stage, microbatch);
   }
 
   const Schedule& schedule_;

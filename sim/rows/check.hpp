@@ -24,10 +24,13 @@ struct ScheduleProblem {
   std::string help;
 };
 
-// Everything wrong with the rows: numbers out of range, ops twice, backward both whole and split, F or backward
-// missing, ops on another device than their stage's, a device that needs its own later op. Faults of the whole come
-// first, then those of the rows in order, then missing ops. Safe for rows that hold anything; linear in the number of
-// ops, and takes no memory for numbers that are merely large.
+// Nobody reads more, and a hostile table could have one for each of its millions of cells.
+inline constexpr std::size_t kMostScheduleProblems = 10'000;
+
+// Everything wrong with the rows, of more than kMostScheduleProblems the first that were found: numbers out of range,
+// ops twice, backward both whole and split, F or backward missing, ops on another device than their stage's, a device
+// that needs its own later op. Faults of the whole come first, then those of the rows in order, then missing ops. Safe
+// for rows that hold anything; linear in the number of ops, and takes no memory for numbers that are merely large.
 [[nodiscard]] std::vector<ScheduleProblem> find_problems(const Schedule& schedule);
 
 // The cycle of waiting devices that a complete schedule runs into, if any, when transfers never hold a lane; it begins

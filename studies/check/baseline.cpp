@@ -109,28 +109,31 @@ std::vector<NumberChange> changes_between(const Json& before, const Json& after)
   return changes;
 }
 
-[[noreturn]] void refuse_baseline(const std::string& file, const std::string& reason) {
+// --accept overwrites nothing but a baseline, so it is no remedy for another kind of file.
+[[noreturn]] void refuse_baseline(const std::string& text, const std::string& file, const std::string& reason) {
+  const std::string other = "name another file in the suite: \"baseline\": \"FILE\"";
   throw InputError(Diagnostic{"P010", file, "this is not a baseline: " + reason,
-                              "make it anew with --accept, or name another file in the suite: \"baseline\": \"FILE\""});
+                              may_replace(text) ? "make it anew with --accept, or " + other
+                                                : "--accept does not overwrite it: move it away, or " + other});
 }
 
 // The accepted predictions by name.
 std::map<std::string, Json> read_accepted(const std::string& text, const std::string& file) {
   const std::optional<Json> parsed = Json::parse_if_valid(text);
-  if (!parsed) refuse_baseline(file, "it is not valid JSON (a merge conflict?)");
+  if (!parsed) refuse_baseline(text, file, "it is not valid JSON (a merge conflict?)");
   const Json& json = *parsed;
   if (!json.is_object() || !json.contains("schema") || json["schema"] != kBaselineSchema) {
-    refuse_baseline(file, "its schema is not \"debubble.baseline/1\"");
+    refuse_baseline(text, file, "its schema is not \"debubble.baseline/1\"");
   }
   if (!json.contains("scenarios") || !json["scenarios"].is_array())
-    refuse_baseline(file, "it has no list of scenarios");
+    refuse_baseline(text, file, "it has no list of scenarios");
   std::map<std::string, Json> accepted;
   for (const Json& scenario : json["scenarios"]) {
     const bool whole = scenario.is_object() && scenario.contains("name") && scenario["name"].is_string() &&
                        scenario.contains("prediction") && scenario["prediction"].is_object();
-    if (!whole) refuse_baseline(file, "a scenario lacks its name or prediction");
+    if (!whole) refuse_baseline(text, file, "a scenario lacks its name or prediction");
     if (!accepted.emplace(scenario["name"].string(), scenario["prediction"]).second) {
-      refuse_baseline(file, "a scenario appears twice");
+      refuse_baseline(text, file, "a scenario appears twice");
     }
   }
   return accepted;

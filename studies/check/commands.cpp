@@ -24,7 +24,7 @@ std::string with_space(const std::string& a, const std::string& b) { return b.em
 
 std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
   std::string run;
-  for (const std::string& file : scenario.measured) run += (run.empty() ? "" : " ") + shell_quoted(file);
+  for (const std::string& file : scenario.measured) run += (run.empty() ? "" : " ") + shell_file(file);
   if (scenario.replica > 0) run += " --replica " + std::to_string(scenario.replica);
   if (!scenario.flags) return {"debubble diff " + run};
   return {with_space("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",

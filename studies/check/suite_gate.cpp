@@ -188,7 +188,7 @@ bool SuiteGate::acceptable() const {
 }
 
 OutputFile SuiteGate::write_baseline() const {
-  OutputFile file(suite_.baseline);
+  OutputFile file(suite_.baseline, Replaces::kWhatWasRead);  // the former baseline was read
   file.write(baseline_text(predictions_));
   return file;
 }

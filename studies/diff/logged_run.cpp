@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/megatron/arguments.hpp"
 #include "sim/core/error.hpp"
@@ -10,7 +9,6 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kLongestLog = std::size_t{1} << 30;
 constexpr std::int64_t kMostLoggedRanks = 1'000'000;  // in one dimension
 
 [[noreturn]] void refuse_contradiction(const std::string& name, std::string message) {
@@ -109,7 +107,7 @@ int LoggedRun::device_of(std::int64_t rank) const {
 }
 
 std::string log_text(const std::string& file, const std::string& flag) {
-  return plain_text(read_file(file, flag), file, kLongestLog);
+  return read_text_file(file, flag, kMostLogBytes);
 }
 
 LoggedRun read_logged_run(const std::string& text, const std::string& name) {

@@ -99,7 +99,7 @@ class ExplainTrials {
 
   [[nodiscard]] std::string command(const Scenario& scenario, const std::string& name,
                                     const ScenarioFlags& flags) const {
-    std::string text = "debubble simulate --schedule " + shell_quoted(name);
+    std::string text = "debubble simulate --schedule " + shell_file(name);
     if (!is_table_file(name)) {
       const int microbatches = scenario.microbatches.value_or(job_.schedule.microbatches);
       text += " -p " + std::to_string(job_.schedule.devices) + " -m " + std::to_string(microbatches);

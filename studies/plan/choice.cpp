@@ -67,7 +67,7 @@ std::string to_string(const PlanChoice& choice) {
 std::string command_of(const PlanChoice& choice, const ScenarioFlags& job) {
   std::string command = "debubble simulate";
   const ScenarioFlags flags = flags_of(choice, job);
-  if (choice.pipeline > 1) command += " --schedule " + shell_quoted(choice.schedule);
+  if (choice.pipeline > 1) command += " --schedule " + shell_file(choice.schedule);
   command += " -p " + std::to_string(choice.pipeline) + " -m " + std::to_string(choice.microbatches);
   if (flags.chunks) command += " -v " + std::to_string(*flags.chunks);
   if (!flags.partition.empty()) command += " --partition " + shell_quoted(flags.partition);

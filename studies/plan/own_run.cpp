@@ -161,7 +161,7 @@ OwnRun read_own_run(const PlanFlags& flags, ScenarioFlags& job) {
     throw InputError(Diagnostic{"C007", "--microbatches", "--script says a whole run, and --microbatches another one",
                                 "leave --microbatches out: a plan finds it"});
   }
-  const std::string text = read_file(flags.script, "--script");
+  const std::string text = read_file(flags.script, "--script", kMostScriptBytes);
   OwnRun read;
   ScenarioFlags under = is_scenario_file(text, flags.script) ? flags.read_scenario(flags.script)
                                                              : flags_of_megatron(text, flags.script, read);

@@ -134,7 +134,7 @@ class ScheduleTrials {
     ScenarioFlags flags = flags_;
     flags.params.clear();
     for (const auto& [key, value] : own.params) flags.params.push_back(key + "=" + value);
-    std::string text = "debubble simulate --schedule " + shell_quoted(name) + " -p " + std::to_string(plan_.devices) +
+    std::string text = "debubble simulate --schedule " + shell_file(name) + " -p " + std::to_string(plan_.devices) +
                        " -m " + std::to_string(plan_.microbatches);
     if (own.chunks > 1) text += " -v " + std::to_string(own.chunks);
     if (!flags.partition.empty()) text += " --partition " + shell_quoted(flags.partition);

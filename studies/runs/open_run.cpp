@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "formats/exporters/finding_text.hpp"
-#include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/importers/kineto_ranks.hpp"
 #include "formats/importers/recovery/nsys_rank.hpp"
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_file.hpp"
+#include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/imported_record.hpp"
@@ -20,7 +20,6 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kLongestFile = std::size_t{1} << 32;
 constexpr const char* kWhatItCanBe =
     "a run file (--save-run), a trace (--trace), torch.profiler traces of one run, a recording of another tool "
     "or a scenario (.toml)";
@@ -87,7 +86,7 @@ RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& r
         "this scenario has no run to compare: " + finding_text(run.result.report.findings.front(), run.result.report);
     throw InputError(Diagnostic{"D009", file, std::move(message), "`debubble simulate --config` shows where it stops"});
   }
-  return record_of(run, "debubble simulate --config " + file);
+  return record_of(run, "debubble simulate --config " + shell_file(file));
 }
 
 std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
@@ -95,7 +94,7 @@ std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
   std::vector<Diagnostic> problems;
   for (const std::string& file : files) {
     try {
-      traces.push_back(read_pipeline_trace(read_file(file, "FILE"), file));
+      traces.push_back(read_pipeline_trace(read_text_file(file, "FILE", kMostRecordingBytes), file));
     } catch (const InputError& error) {
       problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
@@ -104,7 +103,7 @@ std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
   return traces;
 }
 
-std::string text_of(const std::string& file) { return plain_text(read_file(file, "FILE"), file, kLongestFile); }
+std::string text_of(const std::string& file) { return read_text_file(file, "FILE", kMostRecordingBytes); }
 
 void require_one(const std::vector<std::string>& files, const char* what) {
   if (files.size() == 1) return;

@@ -8,17 +8,22 @@
 #include <vector>
 
 #include "formats/files/installed.hpp"
+#include "formats/files/read_file.hpp"
 
 namespace debubble {
 namespace {
 
 namespace fs = std::filesystem;
 
+// As much of it as any reader of a sweep takes.
 void add_file(const fs::path& path, StudyHash& hash) {
+  std::size_t left = kMostTableBytes;
   std::ifstream file(path, std::ios::binary);
   std::array<char, 1 << 16> buffer{};
-  while (file.read(buffer.data(), buffer.size()), file.gcount() > 0) {
-    hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
+  while (left > 0 && (file.read(buffer.data(), buffer.size()), file.gcount() > 0)) {
+    const std::size_t got = std::min(left, static_cast<std::size_t>(file.gcount()));
+    hash.add({buffer.data(), got});
+    left -= got;
   }
 }
 

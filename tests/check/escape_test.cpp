@@ -31,9 +31,16 @@ TEST_CASE("Markdown gets one line of plain text") {
   CHECK(markdown_escaped("bubble_ratio &amp;") == "bubble_ratio &#38;amp;");
 }
 
+TEST_CASE("what shows text otherwise than it is stands there by its number") {
+  CHECK(xml_escaped("a\u202eb\u0085") == "a\\u202eb\\u0085");
+  CHECK(markdown_escaped("a\u2066b") == "a&#92;u2066b");
+  CHECK(github_message("a\u200bb") == "a\\u200bb");
+}
+
 TEST_CASE("GitHub's commands get their percent codes, properties two more") {
   CHECK(github_message("50 %: a,b\r\nc") == "50 %25: a,b%0D%0Ac");
   CHECK(github_property("50 %: a,b\r\nc") == "50 %25%3A a%2Cb%0D%0Ac");
+  CHECK(github_message("a\x1b[31mü") == "a\\x1b[31mü");
   CHECK(github_message("::error::x") == "::error::x");
   CHECK(github_property("::error::x") == "%3A%3Aerror%3A%3Ax");
 }

@@ -29,6 +29,7 @@
 #include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/compare_assumptions.hpp"
 #include "tools/views/compare_rows.hpp"
@@ -208,7 +209,7 @@ class Compare : public Command {
   static bool judge(const FailIf& fail_if, const Report& report) {
     const FailIf::Verdict verdict = fail_if.evaluate(report);
     for (const std::string& reason : verdict.because) {
-      std::fprintf(stderr, "debubble: --fail-if: %s: %s\n", report.schedule.name.c_str(), reason.c_str());
+      stderr_line("debubble: --fail-if: " + report.schedule.name + ": " + reason);
     }
     return verdict.fired;
   }

@@ -15,6 +15,7 @@
 #include "tools/commands/diff_log.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/diff/diff_json.hpp"
 #include "tools/views/diff/diff_view.hpp"
@@ -113,7 +114,7 @@ class DiffCommand : public Command {
     output.commit();
     const std::vector<Excess> found = exceeded(tolerance, diff);
     for (const Excess& excess : found) {
-      std::fprintf(stderr, "debubble: --tolerance: %s\n", excess_words(excess, diff).c_str());
+      stderr_line("debubble: --tolerance: " + excess_words(excess, diff));
     }
     return found.empty() ? kExitOk : kExitFinding;
   }
@@ -180,7 +181,7 @@ class DiffCommand : public Command {
   // What helps from here: to see both runs, then to guard them.
   [[nodiscard]] std::string next_command() const {
     std::string command = "debubble diff";
-    for (const std::string& file : files_) command += " " + shell_quoted(file);
+    for (const std::string& file : files_) command += " " + shell_file(file);
     if (trace_.empty() && bundle_.empty()) return command + " --bundle diff.tar";
     return tolerance_.empty() ? command + " --tolerance bubble=2pp,step=5%" : "";
   }

@@ -5,6 +5,7 @@
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "sim/core/exit_status.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/diff/log_diff_views.hpp"
 #include "tools/views/diff/words.hpp"
@@ -14,10 +15,10 @@ namespace {
 
 // What helps from here: a scenario to change, then a gate.
 std::string next_log_command(const LogDiffRequest& request, const std::string& tolerance) {
-  const std::string log = shell_quoted(request.log);
+  const std::string log = shell_file(request.log);
   if (request.scenario.empty()) return "debubble import --from megatron " + log + " -o plan.toml";
   if (!tolerance.empty()) return "";
-  return "debubble diff " + shell_quoted(request.scenario) + " --log " + log + " --tolerance step=10%";
+  return "debubble diff " + shell_file(request.scenario) + " --log " + log + " --tolerance step=10%";
 }
 
 std::string text_of_log_diff(const LogDiff& diff, const LogDiffRequest& request, const std::string& tolerance,
@@ -46,7 +47,7 @@ int diff_log(const LogDiffRequest& request, const std::string& tolerance, const 
   output.commit();
   const std::vector<Excess> found = exceeded(tolerances, diff);
   for (const Excess& excess : found) {
-    std::fprintf(stderr, "debubble: --tolerance: %s\n", excess_words(excess, diff).c_str());
+    stderr_line("debubble: --tolerance: " + excess_words(excess, diff));
   }
   return found.empty() ? kExitOk : kExitFinding;
 }

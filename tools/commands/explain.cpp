@@ -258,7 +258,7 @@ class Explain : public Command {
                                              const Simulated& run) const {
     AdviceContext context;
     context.flags = repeated_flags(flags_);
-    context.schedule = shell_quoted(name);
+    context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
     context.auto_partition = scenario.profile && scenario.partition.automatic();
     context.more_microbatches = more_microbatches(scenario, name, run.job);

@@ -22,6 +22,7 @@
 #include "sim/core/exit_status.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/output/trace.hpp"
 #include "tools/views/diagnostics.hpp"
@@ -119,7 +120,7 @@ class Export : public Command {
       return;
     }
     write_table(schedule, file, "--to");
-    if (output_ != "-") std::fprintf(stderr, "%s\n", torchtitan_advice(schedule, output_).c_str());
+    if (output_ != "-") stderr_line(torchtitan_advice(schedule, output_));
   }
 
   // What shows times.

@@ -14,12 +14,14 @@
 #include "formats/importers/pipedream.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/choice.hpp"
+#include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_profiles.hpp"
 #include "tools/commands/import_run.hpp"
 #include "tools/commands/import_trace.hpp"
+#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 
@@ -124,11 +126,11 @@ class Import : public Command {
     OutputFile output(flags_.output.output);
     output.write(write_profile(imported.profile));
     output.commit();
-    for (const std::string& note : imported.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-    std::fprintf(stderr, "%s: nodes in file / nodes placed: %d / %d, in %zu layers\n", imported.profile.model.c_str(),
-                 imported.nodes_in_file, imported.nodes_placed, imported.profile.layers.size());
+    for (const std::string& note : imported.notes) stderr_line("note: " + note);
+    stderr_line(fmt::format("{}: nodes in file / nodes placed: {} / {}, in {} layers", imported.profile.model,
+                            imported.nodes_in_file, imported.nodes_placed, imported.profile.layers.size()));
     if (flags_.output.output != "-") {
-      std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags_.output.output.c_str());
+      stderr_line("next: debubble compare --profile " + shell_file(flags_.output.output) + " -p 4 -m 8");
     }
     return kExitOk;
   }

@@ -8,6 +8,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/exit_status.hpp"
+#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 
@@ -16,13 +17,13 @@ int import_megatron(const std::string& file, const std::string& output) {
   OutputFile out(output);
   out.write(write_scenario(scenario, file));
   out.commit();
-  for (const std::string& finding : scenario.findings) std::fprintf(stderr, "note: %s\n", finding.c_str());
+  for (const std::string& finding : scenario.findings) stderr_line("note: " + finding);
   if (scenario.measured_iteration > 0) {
     std::fprintf(stderr, "measured: %s per iteration, the median of %zu lines of the log without the first\n",
                  format_duration(scenario.measured_iteration).c_str(), scenario.measured_lines);
   }
   if (output != "-") {
-    std::fprintf(stderr, "next: debubble simulate --config %s --hardware h100\n", shell_quoted(output).c_str());
+    stderr_line("next: debubble simulate --config " + shell_file(output) + " --hardware h100");
   }
   return kExitOk;
 }

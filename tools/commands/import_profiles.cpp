@@ -7,9 +7,11 @@
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "formats/text/shell.hpp"
 #include "profiler/ranks/join.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 
@@ -29,9 +31,9 @@ int import_profiles(const std::vector<std::string>& files, const OutputFlags& ou
   const Attribution joined = joined_stages(std::move(parts));
   written.write(write_profile(joined.profile));
   written.commit();
-  for (const std::string& note : joined.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : joined.notes) stderr_line("note: " + note);
   if (output.output != "-") {
-    std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", output.output.c_str());
+    stderr_line("next: debubble compare --profile " + shell_file(output.output) + " -p 4 -m 8");
   }
   return kExitOk;
 }

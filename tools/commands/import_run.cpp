@@ -18,6 +18,7 @@
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/flags/config_file.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 
 namespace debubble {
@@ -70,19 +71,17 @@ int import_run(const std::vector<std::string>& files, const RunImportFlags& flag
   keep_iterations(flags.iterations, run);
   write_run_file(run, [&](std::string_view text) { written.write(text); });
   written.commit();
-  for (const std::string& note : run.origin.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : run.origin.notes) stderr_line("note: " + note);
   for (const LossItem& loss : run.losses) {
-    std::fprintf(stderr, "lost: %lld %s\n", static_cast<long long>(loss.count), loss.what.c_str());
+    stderr_line(fmt::format("lost: {} {}", loss.count, loss.what));
   }
   const std::size_t median = median_iteration(run);
   const Report report = report_of(run, median);
-  std::fprintf(
-      stderr, "%s\n",
-      fmt::format("{} on {} devices, {} microbatches: {} iterations, the median step {}, bubble {}", run.schedule.name,
-                  run.schedule.devices, run.schedule.microbatches, run.iterations.size(),
-                  format_duration(run.iterations[median].timeline.makespan), format_percent(report.bubble_ratio))
-          .c_str());
-  if (output.output != "-") std::fprintf(stderr, "next: debubble diff %s\n", shell_quoted(output.output).c_str());
+  stderr_line(fmt::format("{} on {} devices, {} microbatches: {} iterations, the median step {}, bubble {}",
+                          run.schedule.name, run.schedule.devices, run.schedule.microbatches, run.iterations.size(),
+                          format_duration(run.iterations[median].timeline.makespan),
+                          format_percent(report.bubble_ratio)));
+  if (output.output != "-") stderr_line("next: debubble diff " + shell_file(output.output));
   return kExitOk;
 }
 

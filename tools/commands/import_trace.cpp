@@ -12,6 +12,7 @@
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/attribution/attribution.hpp"
 #include "profiler/hooks_file.hpp"
@@ -21,6 +22,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/trace_sources.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/explanation.hpp"
 
@@ -291,10 +293,10 @@ int import_traces(const TraceImportFlags& flags) {
   }
   if (profile_wanted) output.commit();
   explanation.commit();
-  for (const std::string& note : found.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  std::fprintf(stderr, "%s\n", import_verdict(found.profile).c_str());
+  for (const std::string& note : found.notes) stderr_line("note: " + note);
+  stderr_line(import_verdict(found.profile));
   if (profile_wanted && found.any_backward && flags.output.output != "-") {
-    std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags.output.output.c_str());
+    stderr_line("next: debubble compare --profile " + shell_file(flags.output.output) + " -p 4 -m 8");
   }
   return kExitOk;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/text/printable.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
@@ -125,8 +126,9 @@ class PlanCommand : public Command {
       throw InputError(Diagnostic{"C012", "--patience", "a rank is waited for 1 to 86400 seconds",
                                   "leave --patience out, or write it like --patience 60"});
     }
-    return PlanRanks::join(scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience),
-                           [](const std::string& news) { std::fprintf(stderr, "debubble: %s", news.c_str()); });
+    return PlanRanks::join(
+        scenario_, flags_, std::string(kVersion), std::chrono::seconds(patience),
+        [](const std::string& news) { std::fputs(("debubble: " + printable_lines(news, false)).c_str(), stderr); });
   }
 
   // The flags of whole plans say nothing here.

@@ -81,7 +81,7 @@ class Simulate : public Command {
                                              const Simulated& run) const {
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
-    context.schedule = shell_quoted(name);
+    context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
     context.auto_partition = scenario.profile && scenario.partition.automatic();
     if (has_result(run.result.report)) context.more_microbatches = more_microbatches(scenario, name, run.job);

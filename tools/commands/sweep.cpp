@@ -11,6 +11,7 @@
 #include "formats/files/interrupt.hpp"
 #include "formats/files/row_file.hpp"
 #include "formats/text/choice.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/version.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -185,7 +186,7 @@ class Sweep : public Command {
   }
 
   static void tell(const std::string& news) {
-    if (!news.empty()) std::fprintf(stderr, "debubble: %s", news.c_str());
+    if (!news.empty()) std::fputs(("debubble: " + printable_lines(news, false)).c_str(), stderr);
   }
 
   // A row that did not run is a row like any other; that none ran is a finding, or wrong usage where all were refused.

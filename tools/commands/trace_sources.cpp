@@ -13,7 +13,7 @@ namespace {
 
 class KinetoSource : public TraceSource {
  public:
-  explicit KinetoSource(const std::string& path) : trace_(read_file(path, "FILE"), path) {}
+  explicit KinetoSource(const std::string& path) : trace_(read_text_file(path, "FILE", kMostRecordingBytes), path) {}
   bool replay(std::size_t, RecordSink& sink) override {
     trace_.replay(sink);
     return true;

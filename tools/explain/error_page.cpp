@@ -22,6 +22,29 @@ Former codes are those of earlier versions, in which the same fault had a code f
 them any more; until the next release `debubble explain` accepts them and names the code that took their place.
 )";
 
+// The numbers are those of formats/files/plain_text.hpp, json_dialect.hpp and the readers.
+constexpr std::string_view kReadersLimits = R"(
+## What readers take at most
+
+Checked while a file is read: what is longer is refused with P017, a regular file by its size alone, a pipe or a
+compressed file once it has given too much, at less than 200 MB of memory. A device such as /dev/zero is no file (C005).
+
+| what is read | bytes of text | and |
+|---|---|---|
+| tables of schedules (CSV), plain or in gzip | 64 MiB | 1,000,000 rows, 10,000,000 cells |
+| schedules and topologies in JSON | 64 MiB | 4,000,000 values, 500,000 in one array or object, 32 levels |
+| profiles, models, factors, efficiency tables, suites, and all other JSON that people write | 64 MiB | 1,000,000 values, 200,000 in one array or object, 32 levels; 100,000 layers or nodes |
+| baselines of `check` | 64 MiB | 1,000,000 values, 100 levels |
+| scenarios (.toml) and the scripts of `plan` | 1 MiB | |
+| run files, plain or in gzip | 1 GiB | as schedules; integers in lists of nothing else are not counted |
+| training logs, plain or in gzip | 1 GiB | |
+| traces of profilers and of debubble, plain or in gzip; SQLite in gzip | 4 GiB | |
+| SQLite for `import --from nsys`, records of debubble | any | read in pieces |
+
+In gzip, text beyond 64 MiB must not be more than 256 times as long as the compressed file; recordings reach 30 times. A
+file in which nothing is too much, and something else is wrong, takes more: 150 bytes for each JSON value, 40 for each cell.
+)";
+
 std::string joined(const std::vector<std::string_view>& words) {
   std::string text;
   for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
@@ -77,7 +100,7 @@ std::string error_page() {
     text +=
         fmt::format("| {} | {} | {} | {} |\n", code.code, cell(code.meaning), cell(code.remedy), joined(code.former));
   }
-  return text;
+  return text += kReadersLimits;
 }
 
 }  // namespace debubble

@@ -165,7 +165,7 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, std::
                                        const std::vector<std::string>& verbs) {
   const std::string file = take_config(arguments);
   if (file.empty()) return arguments;
-  const std::string text = read_file(file, "--config");
+  const std::string text = read_file(file, "--config", kMostScriptBytes);
   std::vector<Diagnostic> problems;
   check_syntax(text, file, problems);
   std::vector<ConfigItem> items;

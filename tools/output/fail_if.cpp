@@ -6,6 +6,7 @@
 
 #include "sim/core/error.hpp"
 #include "tools/output/metrics.hpp"
+#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 namespace {
@@ -58,7 +59,7 @@ Flag fail_if_row(std::string& target, std::string_view help) {
 
 bool judge(const FailIf& fail_if, const Report& report) {
   const FailIf::Verdict verdict = fail_if.evaluate(report);
-  for (const std::string& reason : verdict.because) std::fprintf(stderr, "debubble: --fail-if: %s\n", reason.c_str());
+  for (const std::string& reason : verdict.because) stderr_line("debubble: --fail-if: " + reason);
   return verdict.fired;
 }
 

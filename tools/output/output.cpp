@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/text/choice.hpp"
+#include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/views/terminal.hpp"
@@ -100,10 +101,11 @@ Output::Output(const OutputFlags& flags, std::string_view formats)
       file_(flags.output) {}
 
 void Output::write(std::string_view text) {
+  const std::string shown = format_ == Format::kJson ? std::string(text) : printable_lines(text, style_.color);
   if (to_stdout_) {
-    held_back_ += text;
+    held_back_ += shown;
   } else {
-    file_.write(text);
+    file_.write(shown);
   }
 }
 

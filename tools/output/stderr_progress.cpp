@@ -1,8 +1,9 @@
 #include "tools/output/stderr_progress.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <utility>
+
+#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 
@@ -28,7 +29,7 @@ void StderrProgress::watch() {
   for (auto patience = 2000ms; !ended_.wait_for(lock, patience, [this] { return done_; }); patience = 1000ms) {
     if (phase_ == reported_) continue;
     reported_ = phase_;
-    std::fprintf(stderr, "debubble: %s ...\n", phase_.c_str());
+    stderr_line("debubble: " + phase_ + " ...");
   }
 }
 

@@ -22,6 +22,7 @@
 #include "sim/core/exit_status.hpp"
 #include "studies/live/model.hpp"
 #include "studies/measure/apart.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/views/explanation.hpp"
@@ -128,10 +129,10 @@ int measure_one(const ProfileFlags& flags, const TransformerShape& shape, const 
     if (flags.attribution.explain && !json) {
       shown.write("\n" + explanation_view(result.attribution.explanations, shown.style()));
     }
-    if (!json) shown.write(fmt::format("\nnext   debubble compare --profile {} -p 4 -m 8\n", shell_quoted(path)));
+    if (!json) shown.write(fmt::format("\nnext   debubble compare --profile {} -p 4 -m 8\n", shell_file(path)));
     shown.commit();
   }
-  if (!path.empty() && path != "-") std::fprintf(stderr, "debubble: wrote %s\n", path.c_str());
+  if (!path.empty() && path != "-") stderr_line("debubble: wrote " + path);
   return kExitOk;
 }
 
@@ -168,7 +169,7 @@ std::string next_after_sweep(const fs::path& folder, const std::vector<SweepRow>
   return fmt::format(
       "\nnext   debubble compare --profile {} --microbatch-size {} --sequence {} -p 4 -m 8\n"
       "       or any size between or beyond these\n",
-      shell_quoted(folder.string()), last->microbatch, last->sequence);
+      shell_file(folder.string()), last->microbatch, last->sequence);
 }
 
 int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, const std::vector<WorkloadSize>& sizes) {
@@ -179,8 +180,8 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
   for (const WorkloadSize& size : sizes) {
     std::optional<Diagnostic> failure;
     rows.push_back(measure_apart(flags, shape, size, folder, failure));
-    std::fprintf(stderr, "debubble: %zu of %zu: %s: %s\n", rows.size(), sizes.size(), described(shape, size).c_str(),
-                 failure ? failure->message.c_str() : rows.back().file.c_str());
+    stderr_line(fmt::format("debubble: {} of {}: {}: {}", rows.size(), sizes.size(), described(shape, size),
+                            failure ? failure->message : rows.back().file));
     // What is missing for one size by its memory may be there for the next; what the machine lacks is not.
     if (failure && failure->code != "U026" && failure->code != "U043") throw UnavailableError(*failure);
     if (failure) last_failure = failure;

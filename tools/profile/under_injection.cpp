@@ -7,6 +7,7 @@
 
 #include "formats/files/output_file.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -14,6 +15,7 @@
 #include "studies/measure/program.hpp"
 #include "studies/measure/recordings.hpp"
 #include "studies/measure/step_times.hpp"
+#include "tools/output/stderr_line.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/views/explanation.hpp"
 #include "tools/views/profile_table.hpp"
@@ -112,9 +114,9 @@ void show(const Attribution& found, const std::string& path, const ProfileFlags&
   const ViewStyle style = stderr_style();
   std::string text = "\n" + profile_view(found.profile, found.notes, style);
   if (flags.attribution.explain) text += "\n" + explanation_view(found.explanations, style, on_cpu(flags));
-  text += fmt::format("\nwrote  {}\n", path);
-  if (found.any_backward) text += fmt::format("next   debubble compare --profile {} -p 4 -m 8\n", shell_quoted(path));
-  std::fputs(text.c_str(), stderr);
+  text += fmt::format("\nwrote  {}\n", printable(path));
+  if (found.any_backward) text += fmt::format("next   debubble compare --profile {} -p 4 -m 8\n", shell_file(path));
+  std::fputs(printable_lines(text, style.color).c_str(), stderr);
 }
 
 int exit_status(const ProgramEnd& end) {
@@ -137,7 +139,7 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const std::optional<int>& rank = flags.attribution.rank;
   const ProgramEnd end = run_program(
       program, on_cpu(flags) ? cpu_environment(folder.path(), rank) : injected_environment(folder.path(), rank, true));
-  if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
+  if (!end.well()) stderr_line("debubble: " + name + " " + to_string(end));
 
   Attribution found = attribute(find_recordings(folder.path()), rules, program, rank, on_cpu(flags));
   ProgramEnd last = end;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/text/printable.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
@@ -9,8 +10,10 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// Valid UTF-8, with what is not replaced byte by byte.
-std::string as_utf8(std::string_view text) {
+// Valid UTF-8 in which everything shows, with what is not UTF-8 replaced byte by byte.
+std::string as_utf8(std::string_view foreign) {
+  const std::string visible = without_hidden_characters(foreign);
+  std::string_view text = visible;
   std::string result;
   for (;;) {
     const auto bad = first_bad_utf8(text);
@@ -103,7 +106,8 @@ std::string github_message(std::string_view text) {
     } else if (c == '\n') {
       result += "%0A";
     } else {
-      result += c;
+      const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+      result += control ? printable(std::string_view(&c, 1)) : std::string(1, c);
     }
   }
   return result;

@@ -92,7 +92,7 @@ std::string measured_view(const LivePlan& plan, const RunRecord& record, const s
   if (record.clocks.residual > 0 || !record.clocks.offsets.empty()) add("clocks", alignment_text(record.clocks));
   table.add_row({"", ""});
   add("next", run_file.empty() ? "add --save-run run.json, then: debubble diff run.json"
-                               : "debubble diff " + shell_quoted(run_file));
+                               : "debubble diff " + shell_file(run_file));
   return table.text(static_cast<std::size_t>(style.width));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/text/printable.hpp"
 #include "sim/core/split.hpp"
 #include "tools/views/ansi.hpp"
 
@@ -26,6 +27,7 @@ std::string without_trailing_blanks(std::string line) {
 
 void Table::add_row(std::vector<std::string> fields) {
   fields.resize(columns_.size());
+  for (std::string& field : fields) field = printable(field);
   rows_.push_back(std::move(fields));
 }
 

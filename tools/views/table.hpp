@@ -25,7 +25,7 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One field per column; missing ones are empty.
+  // One field per column; missing ones are empty. They may quote names of unknown origin (printable.hpp).
   void add_row(std::vector<std::string> fields);
 
   // Counted from 0.

@@ -67,7 +67,7 @@ class CaseList {
     return error == std::errc{} && index < suite_.lines.size() ? suite_.lines[index] : 1;
   }
 
-  [[nodiscard]] std::string accept_command() const { return "debubble check --accept " + shell_quoted(suite_.file); }
+  [[nodiscard]] std::string accept_command() const { return "debubble check --accept " + shell_file(suite_.file); }
 
   void add_prediction(const ScenarioResult& scenario) {
     const PredictionResult& prediction = scenario.prediction;

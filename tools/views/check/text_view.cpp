@@ -76,7 +76,7 @@ class TextView {
 
   void say_what_follows() {
     std::string suites;
-    for (const SuiteResult& suite : result_.suites) suites += " " + shell_quoted(suite.file);
+    for (const SuiteResult& suite : result_.suites) suites += " " + shell_file(suite.file);
     const bool one = result_.suites.size() == 1;
     out_ += one ? "commit the baseline next to its suite" : "commit the baselines next to their suites";
     out_ += "; from now on: debubble check" + suites + "\n";
@@ -198,7 +198,7 @@ class TextView {
                          has(PredictionResult::State::kNew);
     if (!none && !differs) return;
     out_ += none ? "\nto make the baseline: " : "\nif this is meant: ";
-    out_ += "debubble check --accept " + shell_quoted(suite.file) + "\n";
+    out_ += "debubble check --accept " + shell_file(suite.file) + "\n";
   }
 
   const CheckResult& result_;

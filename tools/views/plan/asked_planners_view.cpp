@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats/json/json.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/words.hpp"
@@ -247,7 +248,7 @@ Json asked_job_json(const PlannerAnswers& answers) {
 
 std::string csv_text(const std::string& text) {
   std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : printable(text)) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
 

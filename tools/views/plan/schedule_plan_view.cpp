@@ -6,6 +6,7 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
+#include "formats/text/printable.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/words.hpp"
@@ -41,7 +42,7 @@ void add_item(std::string& text, const std::string& name, const std::vector<std:
 // As RFC 4180 has it.
 std::string quoted_reason(const ScheduleTrial& trial) {
   std::string quoted = "\"";
-  for (const char c : trial.why.empty() ? trial.needs : trial.why)
+  for (const char c : printable(trial.why.empty() ? trial.needs : trial.why))
     quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }

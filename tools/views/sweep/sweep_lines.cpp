@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "formats/json/json_text.hpp"
+#include "formats/text/printable.hpp"
 #include "studies/sweep/block.hpp"
 
 namespace debubble {
@@ -85,15 +86,17 @@ SweepCell cell_in_row(const SweepColumn& column, const SweptRow& row) {
   return known ? column.cell(row) : SweepCell();
 }
 
-void append_csv_text(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+// One line, whatever the text holds.
+void append_csv_text(std::string& out, std::string_view quoted) {
+  const std::string text = printable(quoted);
+  if (text.find_first_of(",\"") == std::string::npos) {
     out += text;
     return;
   }
   out += '"';
   for (const char c : text) {
     if (c == '"') out += '"';
-    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // a row is one line
+    out += c;
   }
   out += '"';
 }

@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "formats/text/printable.hpp"
 #include "tools/views/whatif/whatif_json.hpp"
 
 namespace debubble {
 
 namespace {
 
-std::string whatif_cell(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+std::string whatif_cell(const std::string& text) {
+  const std::string field = printable(text);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
   std::string result = "\"";
   for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";

@@ -58,7 +58,7 @@ std::optional<struct stat> status_of(const std::string& path) {
 class OutputFile::Target {
  public:
   Target(std::string path, Replaces replaces) : path_(std::move(path)) {
-    if (path_ == "-") {
+    if (path_ == "-" || path_ == "/dev/stdout") {  // a name of its own would take its place
       claim_.emplace(path_, replaces);
       path_ = "standard output";
       descriptor_ = STDOUT_FILENO;

@@ -21,13 +21,14 @@ namespace debubble {
 namespace {
 
 // `-` is standard input.
-int opened(const std::string& path) {
+int descriptor_of(const std::string& path) {
   return path == "-" ? ::dup(STDIN_FILENO) : ::open(path_or_shipped(path).c_str(), O_RDONLY | O_CLOEXEC);
 }
 
 class InputFile {
  public:
-  InputFile(const std::string& path, const std::string& place) : path_(path), place_(place), descriptor_(opened(path)) {
+  InputFile(const std::string& path, const std::string& place)
+      : path_(path), place_(place), descriptor_(descriptor_of(path)) {
     if (descriptor_ < 0) refuse(system_reason(errno), "check the path and its permissions");
   }
   ~InputFile() {

@@ -36,7 +36,7 @@ bool is_hidden(char32_t code) {
                      [&](const CodeRange& range) { return range.first <= code && code <= range.last; });
 }
 
-bool is_noncharacter(char32_t code) { return code == 0xfffe || code == 0xffff; }
+bool is_xml_noncharacter(char32_t code) { return code == 0xfffe || code == 0xffff; }
 
 struct Character {
   char32_t code;
@@ -67,14 +67,14 @@ std::size_t length_of_colour(std::string_view text) {
   return codes == "8" || codes.starts_with("8;") || codes.ends_with(";8") ? 0 : end + 1;
 }
 
-enum class Keep { kNothing, kLines, kLinesAndColours };
+enum class KeptText { kNothing, kLines, kLinesAndColours };
 
-bool is_plain(std::string_view text) {
+bool is_printable_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != 0x7f; });
 }
 
-std::string make_visible(std::string_view text, Keep keep) {
-  if (is_plain(text)) return std::string(text);
+std::string make_visible(std::string_view text, KeptText keep) {
+  if (is_printable_ascii(text)) return std::string(text);
   std::string result;
   std::size_t bad = first_bad_utf8(text).value_or(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -85,9 +85,9 @@ std::string make_visible(std::string_view text, Keep keep) {
     }
     const Character character = first_character(text.substr(at));
     const bool is_line = character.code == '\n' || character.code == '\t';
-    const std::size_t colour = keep == Keep::kLinesAndColours ? length_of_colour(text.substr(at)) : 0;
+    const std::size_t colour = keep == KeptText::kLinesAndColours ? length_of_colour(text.substr(at)) : 0;
     const std::size_t length = std::max(colour, character.length);
-    if (colour > 0 || (is_line && keep != Keep::kNothing)) {
+    if (colour > 0 || (is_line && keep != KeptText::kNothing)) {
       result += text.substr(at, length);
     } else if (character.code < 0x20 || character.code == 0x7f) {
       result += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(character.code));
@@ -103,10 +103,10 @@ std::string make_visible(std::string_view text, Keep keep) {
 
 }  // namespace
 
-std::string printable(std::string_view text) { return make_visible(text, Keep::kNothing); }
+std::string printable(std::string_view text) { return make_visible(text, KeptText::kNothing); }
 
 std::string printable_lines(std::string_view text, bool colored) {
-  return make_visible(text, colored ? Keep::kLinesAndColours : Keep::kLines);
+  return make_visible(text, colored ? KeptText::kLinesAndColours : KeptText::kLines);
 }
 
 std::string without_hidden_characters(std::string_view text) {
@@ -115,7 +115,7 @@ std::string without_hidden_characters(std::string_view text) {
     const std::size_t good = first_bad_utf8(text).value_or(text.size());
     for (std::size_t at = 0; at < good;) {
       const Character character = first_character(text.substr(at));
-      if (is_hidden(character.code) && !is_noncharacter(character.code)) {
+      if (is_hidden(character.code) && !is_xml_noncharacter(character.code)) {
         append_code(character.code, result);
       } else {
         result += text.substr(at, character.length);

@@ -24,7 +24,6 @@ constexpr const char* kDefaultFalse = "leave it out for false";
 constexpr JsonDialect kTopologyDialect{
     .what = "topology",
     .description = "docs/topology.schema.json",
-    .most_values = 4 * kMostJsonValues,  // of nodes, ops or links
     .most_items = kMostJsonValues / 2,
 };
 constexpr IntegerRule kLinkBandwidth{"bytes per second", 1, kLargestSize,

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/files/file_roles.hpp"
 #include "formats/files/system_reason.hpp"
 #include "profiler/records/crc32.hpp"
 #include "profiler/records/record_decoder.hpp"
@@ -49,7 +48,6 @@ class FileSource : public ByteSource {
  public:
   explicit FileSource(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) fail();
-    claim_input(descriptor_, path_, path_);
   }
   ~FileSource() override { ::close(descriptor_); }
   FileSource(const FileSource&) = delete;

@@ -250,6 +250,9 @@ StateRanks state_ranks(const Scenario& scenario) {
   return ranks;
 }
 
+// Links over which any sum takes no time, but for its latencies.
+bool is_unlimited(const Topology& topology) { return topology.network() == nullptr && topology.bandwidth() == 0; }
+
 // Copies of the weights inside one pipeline have their gradients added up in every step, whether its other parts are
 // simulated or not.
 void add_replica_sums(const Scenario& scenario, const StepPlace& place, StepMade& made) {
@@ -260,6 +263,7 @@ void add_replica_sums(const Scenario& scenario, const StepPlace& place, StepMade
   if (scenario.step.wanted == StepScenario::Wanted::kOff) return none("--step off", Source::kGiven);
   if (place.schedule.asynchrony) return none("the schedule has no flush", Source::kDefault);
   if (!scenario.profile) return none("nothing says how large the weights are", Source::kDefault);
+  if (is_unlimited(place.topology)) return none("the links have no limit", Source::kDefault);
   made.work = make_replica_sums(request_of(scenario, made.costs, place, scenario.step.options), made.assumptions);
   if (made.work.empty()) return none("the profile has no sizes of weights", Source::kDefault);
   assume(made.assumptions, kKey, "added up between their devices as soon as a stage's last backward has ended",
@@ -299,7 +303,7 @@ bool lacks_replica_sums(const Schedule& schedule, const StepWork& work, const To
   const bool given = std::any_of(work.tasks.begin(), work.tasks.end(), [](const StepTask& task) {
     return task.kind == StepTask::Kind::kGradientReduce && task.bytes == 0;  // its time is said, not computed
   });
-  const bool unlimited = topology.network() == nullptr && topology.bandwidth() == 0 && !given;
+  const bool unlimited = is_unlimited(topology) && !given;
   return sums_replicas(schedule) && (work.empty() || unlimited);
 }
 

@@ -79,14 +79,15 @@ void say_chosen_chunks(const std::vector<int>& tried, Report& report) {
 }
 
 // With the best of the legal numbers of stages per device, where none is given.
-Simulated simulate_best_chunks(Scenario scenario, Contender& contender, Progress& progress) {
+Simulated simulate_best_chunks(const Scenario& scenario, Contender& contender, Progress& progress) {
   const std::vector<int> choices =
       contender.entry == nullptr ? std::vector<int>{} : chunk_choices(scenario, *contender.entry);
   std::optional<Simulated> best;
   for (const int chunks : choices) {
-    scenario.chunks = chunks;
+    Scenario with_chunks = scenario;
+    with_chunks.chunks = chunks;
     try {
-      Simulated run = simulate(scenario, contender.name, progress);
+      Simulated run = simulate(with_chunks, contender.name, progress);
       if (!has_result(run.result.report)) continue;
       contender.needs.chunks_tried.push_back(chunks);
       if (!best || is_better_run(run.result.report, best->result.report)) best.emplace(std::move(run));
@@ -98,7 +99,6 @@ Simulated simulate_best_chunks(Scenario scenario, Contender& contender, Progress
     say_chosen_chunks(contender.needs.chunks_tried, best->result.report);
     return std::move(*best);
   }
-  scenario.chunks = 0;
   return simulate(scenario, contender.name, progress);
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "formats/files/file_roles.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/text/columns.hpp"
 #include "formats/text/shell.hpp"
@@ -73,6 +74,7 @@ bool used_cuda(const Recordings& recordings) {
   };
   for (const fs::path& path : recordings.records) {
     Facts facts;
+    claim_input_path(path.string(), path.string());
     try {
       static_cast<void>(read_record_file(path.string(), facts));
     } catch (const InputError&) {

@@ -86,7 +86,7 @@ TEST_CASE("results: what is wrong is refused, with its code") {
   CHECK(codes_of(replaced(kResults, R"("group": "long")", R"("group": "short")")) == "G014");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", R"({"long": {"time": 7}})")) == "P005");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", "7")) == "P007");
-  CHECK(codes_of(replaced(kResults, R"("microbatches": 4)", R"("microbatch": 4)")) == "P005");
+  CHECK(codes_of(replaced(kResults, R"("microbatches": 4)", R"("microbatche": 4)")) == "P005");
 }
 
 TEST_CASE("errors: mean and median of sizes, bias with signs, the worst by size, by group") {

@@ -123,7 +123,9 @@ TEST_CASE("the closed forms of doubling and halving hold where the catalog says,
     const int uneven = devices + 2;
     const Totals halving = run(build("chimera", devices, uneven, 0, {{"mode", "halving"}}), 1, 2);
     CHECK(halving.makespan > units(3 * uneven + devices - 2));
-    FormCase form{.devices = devices, .microbatches = odd};
+    FormCase form;
+    form.devices = devices;
+    form.microbatches = odd;
     form.params = {{"mode", "doubling"}, {"pairs", "1"}, {"fused", "false"}};
     CHECK_FALSE(entry.makespan.value(form));
     form.params["mode"] = "halving";

@@ -98,6 +98,11 @@ def plain(text):
     return text
 
 
+def visible(text):
+    """As output shows it: characters that would act on a terminal as what they are."""
+    return "".join(f"\\x{ord(one):02x}" if ord(one) < 0x20 and one != "\n" else one for one in text)
+
+
 def check_hostile_names(binary, folder):
     names = [HOSTILE, CONTROL, "plain"]
     path = folder / "sub" / "s.json"
@@ -122,7 +127,7 @@ def check_hostile_names(binary, folder):
         expect(properties.get("file") == "sub/s.json", f"file {properties.get('file')}")
         line = path.read_text(encoding="utf-8").splitlines()[int(properties["line"]) - 1]
         expect(line.strip() == "{", f"line {properties['line']} is no scenario's first")
-        expect(properties.get("title") == "debubble: " + name, f"title {properties.get('title')!r}")
+        expect(properties.get("title") == "debubble: " + visible(name), f"title {properties.get('title')!r}")
         expect(message.startswith("the prediction is not the accepted one: makespan_ns"), message)
     expect("<b>" not in run.markdown, "HTML in the Markdown")
 

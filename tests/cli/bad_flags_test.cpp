@@ -163,11 +163,11 @@ TEST_CASE("an unknown key of a scenario file is refused with its line") {
   const Folder folder;
   folder.write("s.toml", R"(# a pipeline
 devices = 4
-microbatch = 8
+microbatche = 8
 foo = 1
 )");
   CHECK(folder.refusal({"simulate", "--config", "s.toml"}) ==
-        R"(error[P005]: `debubble simulate` has no flag "microbatch"
+        R"(error[P005]: `debubble simulate` has no flag "microbatche"
   --> s.toml:3
   = help: did you mean microbatches?
 error[P005]: `debubble simulate` has no flag "foo"

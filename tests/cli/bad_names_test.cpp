@@ -65,9 +65,9 @@ TEST_CASE("a word too many is refused") {
   --> debubble simulate
   = help: run `debubble simulate --help` for its flags
 )");
-  CHECK(folder.refusal({"compare", "1f1b"}) == R"(error[C061]: unexpected "1f1b"
+  CHECK(folder.refusal({"compare", "1f1b"}) == R"(error[C061]: "1f1b" is a schedule, not a scenario file
   --> debubble compare
-  = help: run `debubble compare --help` for its flags
+  = help: write --schedules 1f1b
 )");
   CHECK(folder.refusal({"list", "schedules", "1f1b", "gpipe"}) == R"(error[C061]: unexpected "gpipe"
   --> debubble list
@@ -98,7 +98,7 @@ TEST_CASE("an unknown schedule is refused") {
   --> --schedule
   = help: recompute is a transform: --transform recompute
 )");
-  CHECK(folder.refusal({"compare", "--schedule", "gpipe,zbh1"}) == R"(error[S001]: no schedule is called "zbh1"
+  CHECK(folder.refusal({"compare", "--schedule", "gpipe,zb-hh1"}) == R"(error[S001]: no schedule is called "zb-hh1"
   --> --schedule
   = help: did you mean zb-h1?
 )");
@@ -253,8 +253,8 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   --> --to
   = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");
-  CHECK(folder.refusal({"export", "--to", "pytorch_csv"}) ==
-        R"(error[C003]: "pytorch_csv" is not a format debubble can export to
+  CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
+        R"(error[C003]: "torchcsv" is not a format debubble can export to
   --> --to
   = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");

@@ -241,8 +241,8 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
     CAPTURE(entry.name);
     CHECK(folder.data({"explain", "schedule", entry.name}).find(entry.citation.substr(0, 12)) != std::string::npos);
   }
-  CHECK(folder.refusal({"explain", "schedule", "zbh1"}) ==
-        "error[S001]: no schedule is called \"zbh1\"\n"
+  CHECK(folder.refusal({"explain", "schedule", "zb-hh1"}) ==
+        "error[S001]: no schedule is called \"zb-hh1\"\n"
         "  --> explain schedule\n"
         "  = help: did you mean zb-h1?\n");
   CHECK(folder.refusal({"explain", "weather", "today"}) ==

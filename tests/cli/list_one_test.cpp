@@ -63,8 +63,9 @@ TEST_CASE("a planner is explained as it is listed") {
 TEST_CASE("text names a cluster's numbers in brief, and JSON says who measured them") {
   const Folder folder;
   const std::string text = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1"});
-  CHECK(text.find("dgx-h100 bandwidth 370.8 GB/s, latency 936 ns") != std::string::npos);
   CHECK(text.find("NCCL's tables") == std::string::npos);
+  const std::string whole = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1", "--assumptions"});
+  CHECK(whole.find("370.8 GB/s (18 links") != std::string::npos);
   const std::string json = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1", "--format", "json"});
   CHECK(json.find("370.8 GB/s (18 links of 20.6 GB/s in NCCL's tables") != std::string::npos);
   CHECK(json.find("machines per pod") != std::string::npos);

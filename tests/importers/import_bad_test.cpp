@@ -101,9 +101,9 @@ TEST_CASE("a file of another kind is refused by every reader") {
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
   CHECK(folder.refusal({"import", "--from", "nsys", "none.sqlite"}) ==
-        R"(error[P010]: not an SQLite database: unable to open database file
+        R"(error[C005]: cannot read none.sqlite: No such file or directory
   --> none.sqlite
-  = help: make one of a report: nsys export --type sqlite report.nsys-rep
+  = help: check the path and its permissions
 )");
   CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[P010]"));
 }

@@ -95,7 +95,7 @@ TEST_CASE("the built-in transformer is not run a second time for its overhead") 
 TEST_CASE("the measured profile is one that the simulator takes") {
   const Folder folder;
   REQUIRE(folder.run(profile_of_training({"-o", "p.json"}), fake_machine()).status == 0);
-  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "3", "-m", "6"});
+  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "3", "-m", "6", "--assumptions"});
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "measured"));
 }

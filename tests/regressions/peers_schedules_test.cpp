@@ -52,7 +52,7 @@ TEST_CASE("peers: no microbatches, or fewer than none, is an error and not a res
 TEST_CASE("peers: an unknown schedule is told the name that was meant") {
   CHECK(peers_schedules_mentions(refusal("1f1c", 4, 8), "1f1b"));
   CHECK(peers_schedules_mentions(refusal("interleved", 4, 8), "interleaved"));
-  CHECK(peers_schedules_mentions(refusal("zbh1", 4, 8), "zb-h1"));
+  CHECK(peers_schedules_mentions(refusal("zb-hh1", 4, 8), "zb-h1"));
   CHECK(peers_schedules_mentions(refusal("chimaera", 4, 8), "chimera"));
 }
 

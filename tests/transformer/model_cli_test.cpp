@@ -43,7 +43,7 @@ TEST_CASE("a model, hardware and a cluster are all that a prediction needs") {
                                       "-m", "64", "--topology", "dgx-h100:8"});
   CHECK(outcome.status == 0);
   CHECK(has(outcome.out, "MFU"));
-  CHECK(has(outcome.out, "82 / 82"));
+  CHECK(has(outcome.out, "assumed"));
   const json run = report(
       folder, {"simulate", "--model", "llama3-70b", "--tp", "8", "-p", "8", "-m", "64", "--topology", "dgx-h100:8"});
   CHECK(run["mfu"].get<double>() > 0.2);

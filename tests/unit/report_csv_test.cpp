@@ -115,5 +115,5 @@ TEST_CASE("runs as CSV, quoted where a field needs it") {
   refused.findings = {Refused{{"S001", "", "m is 0,\nbut", ""}}};
   const std::string csv = runs_csv(std::vector<Report>{refused});
   CHECK(csv.substr(csv.find('\n') + 1) ==
-        "\"zb-h1, \"\"mine\"\"\",,0,0,0,1,1" + without_result + "\"m is 0,\nbut\",\n");
+        "\"zb-h1, \"\"mine\"\"\",,0,0,0,1,1" + without_result + "\"m is 0,\\x0abut\",\n");
 }

@@ -252,14 +252,14 @@ TEST_CASE("the published schema and the writer know the same keys") {
   const Parsed helped = Parsed::parse(report_json(flushing, kTool, std::pair{16, 0.125}));
   CHECK(helped.at("limit").at("more_microbatches").at("microbatches") == 16);
   const Parsed full = Parsed::parse(report_json(full_report(), kTool, std::pair{16, 0.125}));
-  check_keys(full, run, "", {"deadlock", "needs", "beside_fastest"});
+  check_keys(full, run, "", {"config", "deadlock", "needs", "beside_fastest"});
   CHECK(full.at("limit").at("what") == "fill_and_drain");
   CHECK(full.at("limit").at("share_of") == "idle");
   const Parsed compared =
       Parsed::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool,
                                  std::vector<std::optional<BesideFastest>>{BesideFastest{0.01, 0.02}}));
   CHECK(compared.at("runs").at(0).at("beside_fastest").at("told_apart") == false);
-  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
+  check_keys(compared.at("runs").at(0), run, "/runs/0", {"config", "deadlock"});
   CHECK(compared.at("runs").at(0).at("limit").at("more_microbatches").is_null());
   Report plain = small_report();
   plain.findings = full_report().findings;

@@ -25,7 +25,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules for one job, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
-      CommandEntry{"plan", "the best way to train a model on a number of GPUs, and how sure it is",
+      CommandEntry{"plan", "the best way to train a model on N GPUs, and how sure it is",
                    "debubble plan --model llama3-70b --gpus 64\n"
                    "  debubble plan --model gpt-13b --gpus 32 --fix tp=8 --runs-in megatron",
                    make_plan_command},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <vector>
@@ -146,6 +147,10 @@ class Compare : public Command {
     std::vector<Contender> contenders;
     Terms terms;
     for (const std::string& file : configs_) {
+      if (find_schedule(file) != nullptr && !std::filesystem::exists(file)) {
+        fail("C061", "debubble compare", "\"" + file + "\" is a schedule, not a scenario file",
+             "write --schedules " + file);
+      }
       const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
       terms = terms_of(scenario);
       std::vector<std::string> names = scenario.schedules;

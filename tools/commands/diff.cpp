@@ -82,7 +82,7 @@ class DiffCommand : public Command {
                         .target = &bundle_},
                    });
     rows.push_back(assumptions_row(output_));
-    rows.back().help = "of --log: all that the prediction assumes, with sources";
+    rows.back().help = "of --log: all assumptions, with their sources";
     return rows;
   }
 

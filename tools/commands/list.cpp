@@ -301,7 +301,8 @@ class List : public Command {
     std::string text;
     for (const ScheduleEntry& entry : schedule_catalog()) {
       const std::string name = pad_right(entry.name, longest + 2);
-      text += name + shorten(entry.summary.substr(0, entry.summary.find("; ")), width - columns_of(name)) + "\n";
+      text += paint(style.color, kBold, name) +
+              shorten(entry.summary.substr(0, entry.summary.find("; ")), width - columns_of(name)) + "\n";
     }
     return text + "\n" +
            paragraph(

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "formats/files/file_roles.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/files/sqlite_file.hpp"
 #include "profiler/importers/kineto.hpp"
@@ -44,6 +45,7 @@ class RecordsSource : public TraceSource {
  public:
   explicit RecordsSource(std::string path) : path_(std::move(path)) {}
   bool replay(std::size_t, RecordSink& sink) override {
+    claim_input_path(path_, path_);
     const RecordFileEnd end = read_record_file(path_, sink);
     complete_ = end.complete;
     return end.complete;

@@ -15,6 +15,15 @@ void add_compare_terms(std::vector<Term>& rows) {
         .meaning =
             "the fastest run that fits; of equals the one with less memory, then with fewer copies of the weights. "
             "It is measured against 1f1b where that was compared"},
+       {.name = "today",
+        .meaning =
+            "the best run that each framework can do as it is today, and how much longer than the best of all it "
+            "takes; --runs-in compares only what one of them runs"},
+       {.name = "not charged",
+        .aliases = "gradient sums",
+        .meaning =
+            "what a row's step leaves out because nothing says how long it takes: what cutting into slices costs, "
+            "predictions and corrections of asynchronous schedules, sums of the gradients of a pipeline's copies"},
        {.name = "close",
         .aliases = "~",
         .meaning = "modelled runs (\"~\") whose difference from the fastest is smaller than what the model gets wrong "

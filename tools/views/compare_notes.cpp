@@ -34,8 +34,8 @@ std::vector<std::string> notes_of(const ComparedRun& run, bool in_brief) {
     notes.push_back(fmt::format("in a stream {} per {} microbatches",
                                 format_duration(std::llround(pace * facts.microbatches)), facts.microbatches));
   }
-  if (!in_brief && run.in_words) {
-    if (!run.note.empty()) notes.push_back(run.note);
+  if (run.in_words) {
+    if (!in_brief && !run.note.empty()) notes.push_back(run.note);
     for (const auto& [name, value] : facts.params) notes.push_back(name + "=" + value);
   }
   for (const Finding& finding : run.report.findings) {

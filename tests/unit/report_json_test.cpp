@@ -264,8 +264,8 @@ TEST_CASE("the published schema and the writer know the same keys") {
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Parsed::parse(report_json(plain, kTool)), run, "",
-             {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
-              "inside_collectives_ns", "step_range", "beside_fastest"});
+             {"config", "deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step",
+              "memory_fit", "inside_collectives_ns", "step_range", "beside_fastest"});
   const Parsed& rule = run.at("properties").at("deadlock");
   check_keys(Parsed::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }

@@ -25,6 +25,7 @@
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/live_view.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -146,6 +147,10 @@ class Live : public Command {
       case Format::kText:
         output.write(headline(report, output.style()) + "\n");
         show_text(plan, outcome, output);
+        for (const Assumption& one : report.assumptions) {
+          const bool proof = one.key == "gradients" && one.source == Source::kMeasured;  // that the run computed right
+          if (proof) output.write("\n" + paragraph("gradients: " + one.amount, output.style()));
+        }
         output.write("\n" + assumption_lines(report.assumptions, output.style()));
         break;
     }

@@ -41,7 +41,7 @@ class PlanCommand : public Command {
     rows.push_back({.name = "--patience",
                     .group = "Plan",
                     .unit = FlagUnit::kSeconds,
-                    .help = "over MPI: silence of a rank that is lost",
+                    .help = "over MPI: silence of a lost rank",
                     .default_text = "20",
                     .target = &patience_});
     add_rows(rows, flag_rows(planners_));

@@ -68,7 +68,7 @@ FlagRows flag_rows(SweepOptions& options) {
       {.name = "--patience",
        .group = kGroup,
        .unit = FlagUnit::kSeconds,
-       .help = "over MPI: silence of a rank that is lost",
+       .help = "over MPI: silence of a lost rank",
        .default_text = "20",
        .target = &options.patience},
   };

@@ -104,8 +104,8 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
 // Names are cut to this before a column goes, and beyond it only when no more columns can go.
 constexpr std::size_t kReadableName = 20;  // "interleaved v=2 best"
 // What a narrow table leaves out, in this order.
-constexpr std::array<std::size_t, 8> kExpendable{kP2p,   kCopies, kWorstDevice, kBubbleOverIdeal,
-                                                 kSpeed, kMfu,    kSpare,       kNotCharged};
+constexpr std::array<std::size_t, 9> kExpendable{kP2p,   kCopies,     kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu,
+                                                 kSpare, kNotCharged, kNotes};
 
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
 Table fitting_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t width) {

@@ -147,7 +147,6 @@ void for_each_index(std::size_t count, int threads, const std::function<void(std
     for (std::size_t k = 0; k < count; ++k) do_one(k);
   } else {
     std::atomic<std::size_t> next = 0;
-    happens_before(TaskOrder::kBegin);
     in_arena(threads, [&] {
       // Every thread takes the next piece when it has done one: what pieces cost differs much, and a caller that puts
       // the long ones first has no thread wait for one at the end.
@@ -156,6 +155,7 @@ void for_each_index(std::size_t count, int threads, const std::function<void(std
         for (std::size_t k = next++; k < count; k = next++) do_one(k);
         happens_before(TaskOrder::kEnd);
       };
+      happens_before(TaskOrder::kBegin);  // what the closure holds, too
       tbb::parallel_for(0, threads, do_pieces_left, tbb::simple_partitioner());
     });
     happens_after(TaskOrder::kEnd);

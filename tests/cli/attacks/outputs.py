@@ -79,6 +79,13 @@ class OutputOverInput(InFolder):
         self.assertIn(b"standard output, which is the file run.json", ended.err)
         self.assertEqual(self.read("run.json"), before)
 
+    def test_the_name_of_standard_output_does_not_replace_what_it_goes_to(self):
+        ended = attack.run("-c", '{ echo first; "$0" simulate -p 2 -m 2 -o /dev/stdout; } > all.txt', attack.BINARY,
+                           binary="/bin/bash", folder=self.folder)
+        self.assertEqual(ended.status, 0, ended.err)
+        with open(os.path.join(self.folder, "all.txt"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("first\n1f1b on 2 devices"))
+
     def test_two_results_for_one_file_are_refused_whatever_they_are_called(self):
         self.write("old", "old")
         os.link(self.path("old"), self.path("hard"))

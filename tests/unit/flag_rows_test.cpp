@@ -60,7 +60,8 @@ TEST_CASE("what several verbs ask for has one name in all of them, and the names
     const std::unique_ptr<Command> command = entry.make();
     const FlagRows rows = command->flags();
     for (const auto& [name, names] : expected) {
-      CAPTURE(name);
+      const auto& captured = name;  // clang 14 captures no structured binding
+      CAPTURE(captured);
       const Flag* flag = find_flag(rows, name);
       for (const std::string_view other : names) {
         if (other.starts_with("--")) CHECK(find_flag(rows, other) == flag);

@@ -54,11 +54,14 @@ def check_bare(machine):
 def check_tables(out):
     """The comparison and the simulation of the quick start, and that they agree. Returns the step time in ms."""
     in_ms = {"ms": 1, "s": 1000}
-    unit = re.search(r"^  schedule +(ms|s) +speed ", out, re.M)
+    # The heading may take several lines; units stand on the one that begins with the column's name.
+    unit = re.search(r"^  schedule +(ms|s)\b", out, re.M)
     expect(unit, "the comparison has no header", out)
     rows = re.findall(r"^[* ] (\S+(?: \w+=\S+)*) +(\d+\.\d+) +\d+\.\d %", out, re.M)
     times = {name: float(step) * in_ms[unit.group(1)] for name, step in rows}
-    expect(len(times) >= 5 and {"1f1b", "zb-h1", "gpipe"} <= set(times), "the comparison lacks schedules", out)
+    expect(len(times) >= 10 and {"1f1b", "zb-h1"} <= set(times), "the comparison lacks schedules", out)
+    more = re.search(r"^  \.\.\. (\d+) more rows$", out, re.M)
+    expect(more and len(times) + int(more.group(1)) >= 30, "the comparison does not say how many rows it leaves out", out)
     best = re.findall(r"^\* (\S+)", out, re.M)
     expect(len(best) == 1 and times["1f1b"] > times["zb-h1"], "the comparison marks no best schedule", out)
     simulated = re.search(r"^step time +([\d.]+) (ms|s);", out, re.M)

@@ -85,7 +85,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
                     : !eligible(row) ? "! "
                     : too_close(row) ? "~ "
                                      : "  ") +
-                       shorten(name_cell(row), name_room),
+                       shorten(row.label, name_room),
                    format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
                    format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
                    report.mfu ? format_percent(*report.mfu) : "", format_scaled(row.memory, memory),
@@ -102,7 +102,7 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
 }
 
 // Names are cut to this before a column goes, and beyond it only when no more columns can go.
-constexpr std::size_t kReadableName = 20;  // "interleaved v=2 best"
+constexpr std::size_t kReadableName = 20;  // "interleaved-zb v=3"
 // What a narrow table leaves out, in this order.
 constexpr std::array<std::size_t, 9> kExpendable{kP2p,   kCopies,     kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu,
                                                  kSpare, kNotCharged, kNotes};
@@ -110,7 +110,7 @@ constexpr std::array<std::size_t, 9> kExpendable{kP2p,   kCopies,     kWorstDevi
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
 Table fitting_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t width) {
   std::size_t longest = 8;
-  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(name_cell(row)));
+  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(row.label));
   const auto cut = [&](const Table& table, std::size_t room, std::size_t least) {
     const std::size_t natural = table.natural_width();
     const std::size_t over = natural - std::min(natural, width);

@@ -33,10 +33,6 @@ CompareRow compared_row(const ComparedRun& run) {
   return {&run, schedule_label(report.schedule), rate, worst.peak_memory, worst.device, ""};
 }
 
-std::string name_cell(const CompareRow& row) {
-  return row.run->needs.chunks_tried.size() > 1 ? row.label + " best" : row.label;
-}
-
 bool eligible(const CompareRow& row) { return first_error(row.run->report) == nullptr; }
 
 const CompareRow* best_of(const std::vector<CompareRow>& rows, const CompareRow* except) {

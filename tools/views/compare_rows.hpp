@@ -25,9 +25,6 @@ struct CompareRow {
 // The name, with what tells it from the same schedule run otherwise.
 [[nodiscard]] std::string schedule_label(const ScheduleFacts& facts);
 
-// Its name in the table, which says where its stages per device are the best of several (which, the notes tell).
-[[nodiscard]] std::string name_cell(const CompareRow& row);
-
 // The first finding that is an error; null: none.
 [[nodiscard]] const Finding* first_error(const Report& report);
 [[nodiscard]] bool eligible(const CompareRow& row);

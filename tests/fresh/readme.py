@@ -12,7 +12,7 @@ class Readme:
         # "What the first one does, if you would rather do it yourself":
         self.apt_lines = [line for line in by_hand if line.startswith("apt-get ")]
         self.configure, self.build = (line for line in by_hand if line.startswith("cmake "))
-        example = re.search(r"^```console\n\$ (debubble simulate .*?)\n(.*?)^```", text, re.M | re.S)
+        example = re.search(r"^```console\n\$ (debubble simulate .*?)\n(.*?)^(?:```|\$ )", text, re.M | re.S)
         self.example, self.example_output = example.group(1), example.group(2)
 
     def shows(self, output):

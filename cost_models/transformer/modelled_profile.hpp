@@ -19,10 +19,11 @@
 namespace debubble {
 
 class KnownLayers;  // cost_models/transformer/known_layers.hpp
-// What the host spends on one kernel that it launches itself: the median time inside cudaLaunchKernel on the host of an
-// H100, under Nsight Systems (traces/recordings, nsys_h100_mfu_2gpu_before). What a framework does between two launches
-// is not in it, so that a host may well be slower.
-inline constexpr Nanoseconds kEagerLaunch = 6'000;
+// What an eager framework's host spends on one kernel of the model: 720 runs of Megatron-DeepSpeed on one machine of
+// A100 (VIA-Research/vTrain, data/ground_truth_single.csv, every other row), where layers take 3 to 4 ms for each
+// microbatch however small they are, are predicted best with it. cudaLaunchKernel alone takes 6 us on an H100's host
+// (traces/recordings, nsys_h100_mfu_2gpu_before); the rest is Python, autograd and kernels that the model takes as one.
+inline constexpr Nanoseconds kEagerLaunch = 62'000;
 
 struct ModelRequest {
   TrainingSetup setup;

@@ -94,11 +94,15 @@ void assume_launches(const Scenario& scenario, ModelFacts& facts) {
   if (scenario.transformer.cuda_graphs) {
     return assume(facts.assumptions, "kernel launches", "CUDA graphs: the host is never late", Source::kGiven);
   }
+  const auto each = [](Nanoseconds time) { return "by the host, " + format_duration_exact(time) + " each"; };
+  if (const auto& given = scenario.transformer.host_launch) {
+    return assume(facts.assumptions, "kernel launches", each(*given), Source::kGiven);
+  }
   facts.assumptions.push_back(
       {.key = "kernel launches",
-       .amount = "by the host, " + format_duration_exact(kEagerLaunch) + " each",
+       .amount = each(kEagerLaunch),
        .source = Source::kDefault,
-       .citation = "cudaLaunchKernel on an H100's host in GindaChen/nsys-ai@ab196ea, mfu_2gpu_before"});
+       .citation = "what 720 runs of Megatron-DeepSpeed on A100 show (VIA-Research/vTrain, ground_truth_single.csv)"});
 }
 
 void find_host_bound(const Profile& profile, std::vector<Finding>& findings) {

@@ -142,7 +142,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   request.kernels.passes = scenario.transformer.measured_passes;
   request.kernels.tables = kernel_tables_of(scenario);
   request.kernels.effects = request.setup.effects;
-  request.host_launch = scenario.transformer.cuda_graphs ? 0 : kEagerLaunch;
+  request.host_launch = scenario.transformer.cuda_graphs ? 0 : scenario.transformer.host_launch.value_or(kEagerLaunch);
   request.generation = link_generation_of(scenario);
   return request;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
+#include "formats/text/quantities.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
@@ -216,6 +217,12 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
   checks.run([&] { setup.fp8_recipe = static_cast<Fp8Recipe>(word_index(rows, "--fp8-recipe")); });
   checks.run([&] { scenario.cuda_graphs = word_index(rows, "--cuda-graphs") == 1; });
+  checks.run([&] {
+    if (flags.host_launch.empty()) return;
+    scenario.host_launch = parse_duration(flags.host_launch, "--host-launch");
+    if (!scenario.cuda_graphs) return;
+    fail("C004", "--host-launch", "with --cuda-graphs on the host launches no single kernel", "leave one of them out");
+  });
   checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
   checks.run([&] { set_tensor_overlap(word_index(rows, "--tensor-overlap"), setup); });
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });

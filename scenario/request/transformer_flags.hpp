@@ -40,6 +40,7 @@ struct TransformerFlags {
   std::string efficiency;
   std::string kernels;
   std::string cuda_graphs;
+  std::string host_launch;
   std::string fp8_recipe;
   std::string calibrate;
   std::optional<std::int64_t> sequence;
@@ -71,6 +72,7 @@ struct TransformerScenario {
   std::shared_ptr<const KernelTables> kernels;  // of --kernels FILE; null: those that debubble brings for the hardware
   bool no_kernels = false;                      // --kernels off
   bool cuda_graphs = false;                     // else the host launches every kernel
+  std::optional<Nanoseconds> host_launch;       // of one kernel, as given
   std::vector<Assumption> assumptions;
   std::vector<std::string> notes;  // what the model leaves out
 };

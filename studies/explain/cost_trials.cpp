@@ -106,7 +106,10 @@ class CostTrials {
   void add_host() {
     if (scenario_.transformer.cuda_graphs) return;
     add_asked(cost_trial("cuda-graphs", "kernels from CUDA graphs: the host is never late", "--cuda-graphs on"),
-              [](TransformerFlags& flags) { flags.cuda_graphs = "on"; });
+              [](TransformerFlags& flags) {
+                flags.cuda_graphs = "on";
+                flags.host_launch.clear();
+              });
   }
 
   void add_collectives() {

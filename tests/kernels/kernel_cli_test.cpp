@@ -54,7 +54,7 @@ TEST_CASE("kernels: measured ones are taken, and said to be, and off takes the f
   CHECK(told.find("left out 3 % off in the median") != std::string::npos);
   CHECK(told.find("[measured]") != std::string::npos);
   CHECK(fact(run, "fused attention").find("[measured]") != std::string::npos);
-  CHECK(fact(run, "kernel launches").find("6 us each") != std::string::npos);
+  CHECK(fact(run, "kernel launches").find("62 us each") != std::string::npos);
   const Report formulas = run_report(folder, {"--hardware", "h100", "--kernels", "off"});
   CHECK(fact(formulas, "kernel efficiency").find("want of measurements") != std::string::npos);
   CHECK(step_time(formulas) != step_time(run));
@@ -118,6 +118,31 @@ TEST_CASE("kernels: small work waits for the host, says so, and CUDA graphs mend
   CHECK(step_time(mended) < step_time(eager));
   CHECK(fact(mended, "kernel launches").find("[given]") != std::string::npos);
   CHECK_FALSE(finds(run_report(folder, {"--hardware", "h100", "--sequence", "8192"}), "F026"));
+}
+
+TEST_CASE("kernels: how long the host takes for a kernel can be given") {
+  const Folder folder;
+  const std::vector<std::string> words{"simulate", "--model",    "llama3-8b", "-p",         "4",  "-m",
+                                       "8",        "--hardware", "h100",      "--sequence", "128"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--hardware", "h100", "--sequence", "128"});
+    return run_report(folder, more);
+  };
+  const Report usual = with({});
+  CHECK(fact(usual, "kernel launches").find("[default]") != std::string::npos);
+  const Report quick = with({"--host-launch", "6us"});
+  CHECK(fact(quick, "kernel launches").find("6 us each") != std::string::npos);
+  CHECK(fact(quick, "kernel launches").find("[given]") != std::string::npos);
+  CHECK(step_time(quick) < step_time(usual));
+  CHECK(step_time(with({"--host-launch", "62us"})) == step_time(usual));
+  CHECK(step_time(with({"--host-launch", "0"})) == step_time(with({"--cuda-graphs", "on"})));
+  const auto refusal = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return folder.refusal(more);
+  };
+  CHECK(refusal({"--host-launch", "62us", "--cuda-graphs", "on"}).find("C004") != std::string::npos);
+  CHECK(refusal({"--host-launch", "-1us"}).find("--host-launch") != std::string::npos);
+  CHECK(refusal({"--host-launch", "fast"}).find("--host-launch") != std::string::npos);
 }
 
 TEST_CASE("kernels: recipes of 8-bit products differ, and are refused where there is nothing to scale") {

@@ -135,7 +135,7 @@ TEST_CASE("kernels: how long the host takes for a kernel can be given") {
   CHECK(fact(quick, "kernel launches").find("[given]") != std::string::npos);
   CHECK(step_time(quick) < step_time(usual));
   CHECK(step_time(with({"--host-launch", "62us"})) == step_time(usual));
-  CHECK(step_time(with({"--host-launch", "0"})) == step_time(with({"--cuda-graphs", "on"})));
+  CHECK(step_time(with({"--host-launch", "0us"})) == step_time(with({"--cuda-graphs", "on"})));
   const auto refusal = [&](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
     return folder.refusal(more);

@@ -109,7 +109,7 @@ class CompareText {
       return fits ? list : brief;
     };
     body += list_or(compared_list(style_, "not run", not_run_), names, "why some do not run");
-    body += list_or(compared_list(style_, "runs today in", frameworks()), "", "who runs which");
+    body += list_or(compared_list(style_, "runs today in", frameworks()), "", "framework support");
     if (rows.notes.size() > kMostNotes) left_out.emplace_back("all notes");
     return above + (rows_.empty() ? "" : "\n") + body + more_line(left_out) + (assumed.empty() ? "" : "\n" + assumed);
   }

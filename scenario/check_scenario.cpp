@@ -151,7 +151,7 @@ FlagRows cost_rows(ScenarioFlags& flags) {
       {.name = "--w-share",
        .group = kGroup,
        .unit = FlagUnit::kShare,
-       .help = "share of activations kept from I to W, 0..1",
+       .help = "activations kept from I to W, 0..1",
        .default_text = "1",
        .target = &flags.weight_share},
       {.name = "--profile",

@@ -59,7 +59,7 @@ FlagRows flag_rows(PlanFlags& flags) {
       {.name = "--gap",
        .group = kGroup,
        .type = "PERCENT",
-       .help = "stop when at most this much can still be gained",
+       .help = "stop within this much of the optimum",
        .default_text = "1%",
        .target = &flags.gap},
       {.name = "--budget",

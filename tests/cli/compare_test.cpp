@@ -232,7 +232,7 @@ TEST_CASE("terms of comparison that make no sense are refused") {
 TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") {
   Folder folder;
   const std::string text = folder.data({"explain", "schedule", "zb-h1", "-p", "4", "-m", "8"});
-  for (const char* part : {"needs", "splits the backward", "source", "d0 F0F1F2F3......I0W0F4I1W1", "18.2 % shorter",
+  for (const char* part : {"needs", "splits the backward", "source", "d0 F0F1F2F3......I0W0F4I1W1", "18.2 % less",
                            "debubble compare --schedules all -p 4 -m 8"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);

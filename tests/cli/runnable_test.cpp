@@ -265,7 +265,7 @@ TEST_CASE("compare names the file and line of what is wrong in a scenario file, 
 
 TEST_CASE("a note of compare does not repeat what the column \"not charged\" says") {
   const Folder folder;
-  const std::string text = folder.data({"compare", "--schedules", "1f1b,terapipe", "-p", "4", "-m", "8"});
+  const std::string text = folder.data({"compare", "-p", "4", "-m", "8"});
   CHECK(text.find("slicing        a\n") != std::string::npos);
   CHECK(text.find("\na      slices of equal cost\n") != std::string::npos);
   CHECK(text.find("is not charged") == std::string::npos);

@@ -175,7 +175,7 @@ TEST_CASE("many schedules take 40 lines: the fastest, those that are pinned, and
   CHECK(text.find("  schedule-50 ") != std::string::npos);
   CHECK(text.find("  schedule-49 ") == std::string::npos);
   CHECK(text.find("more rows\n") != std::string::npos);
-  CHECK(text.find("more   --details shows all rows, who runs which and all notes\n") != std::string::npos);
+  CHECK(text.find("more   --details shows all rows, framework support and all notes\n") != std::string::npos);
   ViewStyle details;
   details.details = true;
   const std::string whole = compared(runs, details);

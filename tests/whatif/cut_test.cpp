@@ -62,7 +62,8 @@ void write_line(const Folder& folder, const std::string& middle) {
                                 link(2, "50000000000") + "]}");
 }
 
-const CutWords kMeasuredJob{"--model", "gpt-1.3b", "--memory", "off", "-p", "4", "-m", "8", "--slow", "run.json"};
+const CutWords kCutJob{"--model", "gpt-1.3b", "--memory", "off", "-p", "4", "-m", "8"};
+const CutWords kMeasuredJob = words_and(kCutJob, {"--slow", "run.json"});
 constexpr const char* kMovedOffSlow = "layers moved from slow to fast stages";
 constexpr const char* kMovedForLinks = "fewer layers where transfers take long";
 
@@ -85,7 +86,8 @@ TEST_CASE("--slow RUN.json makes every device as slow as it was measured, and no
 
 TEST_CASE("explain step proposes and simulates another cut where a run was measured to be slow, and only there") {
   const Folder folder;
-  write_slow_run(folder, "1.4");
+  const CutWords run = words_and({"simulate", "--save-run", "run.json"}, kCutJob);
+  CHECK(folder.run(words_and(run, {"--slow", "device=2:1.4"})).status == 0);
   const CutJson story = output_json(folder, words_and({"explain", "step"}, kMeasuredJob));
   const CutJson cure = story["changes"][0];
   CHECK(cure["what"].get<std::string>().starts_with(kMovedOffSlow));
@@ -95,7 +97,7 @@ TEST_CASE("explain step proposes and simulates another cut where a run was measu
   // The command spells the factors out: those of the run file follow from the cut that it changes.
   CHECK(cure["command"].get<std::string>().find("--slow devices=1,1,1.4,1") != std::string::npos);
 
-  write_slow_run(folder, "1");
+  CHECK(folder.run(run).status == 0);
   CHECK(proposed_change(output_json(folder, words_and({"explain", "step"}, kMeasuredJob)), kMovedOffSlow).is_null());
 }
 

@@ -135,7 +135,7 @@ class CompareText {
       text = labelled(style_, "best",
                       "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
     } else if (rival_ != nullptr) {
-      text = labelled(style_, "best", (within.empty() ? "" : within + ": ") + reason(*best_, *rival_));
+      text = labelled(style_, "best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
     }
     if (const std::string today = today_text(rows_, best_); !today.empty()) text += labelled(style_, "today", today);
     for (const auto& [label, body] : comparison_.answers) text += labelled(style_, label, body);

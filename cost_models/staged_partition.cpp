@@ -29,7 +29,8 @@ LayerSums sums_of(const std::vector<Nanoseconds>& times) {
 
 }  // namespace
 
-std::vector<int> staged_partition(const std::vector<const std::vector<Nanoseconds>*>& by_stage) {
+std::vector<int> staged_partition(const std::vector<const std::vector<Nanoseconds>*>& by_stage,
+                                  const BoundaryTime& boundary) {
   const std::size_t layers = by_stage.front()->size();
   if (layers < by_stage.size()) {
     fail("L004", "--partition",
@@ -42,12 +43,17 @@ std::vector<int> staged_partition(const std::vector<const std::vector<Nanosecond
     if (!known.contains(times)) known[times] = sums_of(*times);
     sums.push_back(&known[times]);
   }
+  const auto last = static_cast<int>(by_stage.size()) - 1;
   const auto time = [&](int stage, int begin, int end) {
-    return static_cast<WideUnsigned>(at(*at(sums, stage), end) - at(*at(sums, stage), begin));
+    auto own = static_cast<WideUnsigned>(at(*at(sums, stage), end) - at(*at(sums, stage), begin));
+    if (boundary && stage > 0) own += static_cast<WideUnsigned>(boundary(stage - 1, begin));
+    if (boundary && stage < last) own += static_cast<WideUnsigned>(boundary(stage, end));
+    return own;
   };
-  StageCuts cuts(static_cast<int>(by_stage.size()), static_cast<int>(layers));
-  const WideUnsigned slowest = cuts.best(StageJoin::kMost, true, time);
-  cuts.best(StageJoin::kSum, true, [&](int stage, int begin, int end) {
+  StageCuts cuts(last + 1, static_cast<int>(layers));
+  const bool grows = !boundary;  // a boundary further to the left may be cheaper
+  const WideUnsigned slowest = cuts.best(StageJoin::kMost, grows, time);
+  cuts.best(StageJoin::kSum, grows, [&](int stage, int begin, int end) {
     const WideUnsigned own = time(stage, begin, end);
     return own > slowest ? kNoCut : own * own;
   });

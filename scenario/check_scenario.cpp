@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
+#include "scenario/job/measured_slow.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
@@ -58,6 +59,7 @@ std::set<std::string> given_times(const std::string& text) {
 
 Flag schedule_row(ScenarioFlags& flags, bool several) {
   Flag row{.name = "--schedule",
+           .alias = "--schedules",
            .type = "NAME|FILE",
            .names = schedule_names,
            .help = "schedule name, .csv or .json file",
@@ -182,7 +184,7 @@ void set_microbatches(const ScenarioFlags& flags, Scenario& scenario) {
   if (batch < 1 || batch % all != 0 || batch / all > std::numeric_limits<int>::max()) {
     const std::int64_t nearest = std::max<std::int64_t>(1, std::min<std::int64_t>(batch / all, 1'000'000)) * all;
     fail("C001", "--global-batch",
-         std::to_string(batch) + " samples are no whole number of microbatches: " + std::to_string(data) +
+         std::to_string(batch) + " samples are not a whole number of microbatches: " + std::to_string(data) +
              (data == 1 ? " replica of " : " replicas of ") + std::to_string(samples) +
              (samples == 1 ? " sample each take " : " samples each take ") + std::to_string(all) + " at a time",
          "nearest: --global-batch " + std::to_string(nearest));
@@ -315,6 +317,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
   set_modelled_profile(scenario);
   set_microbatches(flags, scenario);
+  read_measured_slow(scenario);
   return scenario;
 }
 

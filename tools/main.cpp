@@ -50,7 +50,7 @@ std::string verb_overview() {
       "  debubble simulate --schedule 1f1b -p 4 -m 8\n"
       "  debubble compare -p 4 -m 8\n\n"
       "debubble VERB --help shows a verb's flags. Exit status: 0 fine, 1 a finding,\n"
-      "2 wrong usage or input, 3 something this machine lacks, 70 a bug of ours,\n"
+      "2 wrong usage or input, 3 something missing on this machine, 70 a bug of ours,\n"
       "130 interrupted.\n";
   return text;
 }

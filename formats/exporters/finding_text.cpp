@@ -47,7 +47,7 @@ struct Message {
     return "collectives inside layers take longer on device" + std::string(found.devices.size() > 1 ? "s " : " ") +
            device_list(found.devices) + by +
            ": tensor, context or expert ranks lie on different machines there, or on slower links, than elsewhere. "
-           "Ranks lie on devices in order; --rank-devices lays them out otherwise";
+           "Ranks are placed on GPUs in order; --rank-devices places them otherwise";
   }
   std::string operator()(const HostBound& found) const {
     return fmt::format(

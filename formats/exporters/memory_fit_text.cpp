@@ -20,15 +20,15 @@ std::string memory_fit_words(const Report& report) {
   }
   const std::string what =
       fit.op.empty() ? "for weights, gradients and optimizer state" : "for " + to_string(fit.op) + " at " + at;
-  return "out of memory: " + device + " has no room " + what + "; the run takes " + taken + ", and there is " +
-         capacity;
+  return "out of memory: " + device + " has no room " + what + "; the run needs " + taken + ", " + capacity +
+         " available";
 }
 
 std::string remedy_words(const MemoryFit& fit, Nanoseconds makespan, Nanoseconds before) {
   std::string text = format_size(fit.spare) + " to spare";
   if (before == 0 || makespan == before) return text;
   const double change = static_cast<double>(makespan) / static_cast<double>(before) - 1;
-  return text + ", the step takes " + format_percent(std::abs(change)) + (change > 0 ? " longer" : " less");
+  return text + ", step " + format_percent(std::abs(change)) + (change > 0 ? " longer" : " shorter");
 }
 
 std::string remedies_words(const std::vector<std::string>& remedies) {

@@ -10,8 +10,9 @@
 namespace debubble {
 
 // The cut whose slowest stage is fastest when each layer takes what it takes where it would lie: as often as long as
-// --slow says of that device and that stage, with the collectives of its ranks over that device's own links. `profile`:
-// the layers to cut. Nothing where all devices and stages are alike.
+// --slow says of that device and that stage, with the collectives of its ranks over that device's own links; and its
+// stage's transfers as far as partition.transfers_counted says. `profile`: the layers to cut. Nothing where all devices
+// and stages are alike.
 [[nodiscard]] std::optional<std::vector<int>> cut_for_devices(const Scenario& scenario, const Schedule& schedule,
                                                               const Profile& profile);
 

@@ -13,6 +13,7 @@
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/step.hpp"
 #include "scenario/job/transforms.hpp"
+#include "scenario/job/wire_cut.hpp"
 
 namespace debubble {
 
@@ -76,6 +77,9 @@ CutJob prepare_cut(const Scenario& scenario, const std::string& name, Progress& 
 Job prepare(const Scenario& scenario, const std::string& name, Progress& progress) {
   const auto made = [&](const Scenario& one) { return prepare_cut(one, name, progress); };
   if (scenario.partition.how == PartitionChoice::How::kMemory) return fit_job(scenario, made);
+  if (scenario.partition.for_devices) {
+    return job_cut_for_wires(scenario, name, [&](const Scenario& one) { return made(one).job; });
+  }
   return made(scenario).job;
 }
 

@@ -20,14 +20,20 @@ std::vector<double> piece_factors(const std::vector<double>& microbatches, int p
   return factors;
 }
 
-std::string slow_items_text(const std::vector<SlowItem>& items) {
-  std::string text;
-  for (const SlowItem& item : items) text += (text.empty() ? "" : ", ") + item.text;
-  return text;
+void say_slow(const std::vector<SlowItem>& items, std::vector<Assumption>& assumptions) {
+  std::string given;
+  for (const SlowItem& item : items) {
+    if (item.file.empty()) given += (given.empty() ? "" : ", ") + item.text;
+  }
+  if (!given.empty()) assumptions.push_back({"slow", given, Source::kGiven});
+  for (const SlowItem& item : items) {
+    if (item.file.empty()) continue;
+    assumptions.push_back({"slow", item.text + ", as in " + item.file, Source::kMeasured});
+  }
 }
 
 void say(const VariationScenario& scenario, const Variation& made, std::vector<Assumption>& assumptions) {
-  if (!scenario.slow.empty()) assumptions.push_back({"slow", slow_items_text(scenario.slow), Source::kGiven});
+  say_slow(scenario.slow, assumptions);
   const std::string seed = fmt::format(", seed {}", scenario.seed);
   if (!made.piece.empty()) {
     const auto [least, most] = std::minmax_element(made.piece.begin(), made.piece.end());

@@ -64,8 +64,7 @@ Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices) 
     const Hardware& hardware = modelled_hardware(scenario);
     outside = memory.outside.value_or(kUsuallyOutside);
     made.value.capacities = {hardware.memory};
-    assume(made.assumptions, "memory", format_size(hardware.memory) + " per device, " + hardware.name,
-           Source::kPublished);
+    assume(made.assumptions, "memory", format_size(hardware.memory) + " per GPU, " + hardware.name, Source::kPublished);
   }
   if (outside > 0) {
     assume(made.assumptions, "memory outside the allocator", format_size(outside),

@@ -223,10 +223,12 @@ std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profil
   return choice.layers;
 }
 
-std::string stage_cut_text(const StageCostsMade& made, PartitionChoice::How how, bool for_devices) {
+std::string stage_cut_text(const StageCostsMade& made, const PartitionChoice& choice, bool for_devices) {
   using How = PartitionChoice::How;
+  const How how = choice.how;
   const std::string text = partition_text(made.partition);
-  if (for_devices) return text + " (auto, as each device is fast)";
+  if (for_devices && choice.transfers_counted > 0) return text + " (auto, for each device's speed and links)";
+  if (for_devices) return text + " (auto, for each device's speed)";
   if (how == How::kAutomatic) return text + " (auto)";
   if (how == How::kEven) return text + " (even)";
   if (how != How::kMemory) return text;
@@ -254,7 +256,7 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, how, own.has_value()),
+  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, scenario.partition, own.has_value()),
          scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),

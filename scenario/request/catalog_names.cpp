@@ -49,7 +49,7 @@ std::vector<std::string> hardware_names() {
 
 std::string parse_framework(const std::string& text, std::string_view place) {
   if (const auto name = framework_named(text)) return *name;
-  fail("C002", std::string(place), "\"" + text + "\" is no framework that we know",
+  fail("C002", std::string(place), "\"" + text + "\" is not a framework that we know",
        "name megatron, torchtitan, deepspeed or pytorch");
 }
 

@@ -146,7 +146,7 @@ FlagRows flag_rows(ClusterFlags& flags) {
        .default_text = "0-",
        .target = &flags.rank_devices,
        .form = FlagForm::kCommas,
-       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology: on ideal links every device is like every other"}},
+       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology: on ideal links all GPUs are alike"}},
       {.name = "--transfer-latency",
        .group = kGroup,
        .unit = FlagUnit::kDuration,

@@ -24,7 +24,7 @@ class EfficiencyReader {
 
   EfficiencyTable read() {
     if (text("format") != "debubble.efficiency/1") {
-      complain("P010", "/format", "this is no table of kernel efficiency",
+      complain("P010", "/format", "this is not a table of kernel efficiency",
                R"(its first member is "format": "debubble.efficiency/1")");
       return {};
     }
@@ -85,7 +85,7 @@ class EfficiencyReader {
       }
     }
     if (fits) return;
-    complain("P012", "/passes", "these are no figures of passes over memory",
+    complain("P012", "/passes", "these are not figures of passes over memory",
              R"(they read {"bandwidth_gb_per_s": 5328, "latency_us": 30})");
   }
 
@@ -108,7 +108,7 @@ class EfficiencyReader {
     const std::string& kind = row.children[0].text;
     const std::string& phase = row.children[1].text;
     const bool fits = set_kind(kind, shape) && set_phase(phase, shape) && set_sizes(row, shape);
-    if (!fits) return complain("P012", pointer, "this row is no measured shape", kRow);
+    if (!fits) return complain("P012", pointer, "this row is not a measured shape", kRow);
     shapes.push_back(shape);
   }
 

@@ -33,7 +33,7 @@ constexpr double kWidestSpread = 4;  // sigma: beyond it one draw in twenty is o
 double spread_of(const std::string& text, const std::string& example) {
   const std::optional<double> value = number_of(text);
   if (value && *value > 0 && *value <= kWidestSpread) return *value;
-  refuse_factors("C012", fmt::format("\"{}\" is no number above 0 and up to {}", text, kWidestSpread),
+  refuse_factors("C012", fmt::format("\"{}\" is not a number above 0 and up to {}", text, kWidestSpread),
                  "write it like " + example);
 }
 
@@ -43,7 +43,7 @@ void read_uniform(const std::string& text, FactorSource& source) {
   const auto high = dash == std::string::npos ? std::nullopt : number_of(text.substr(dash + 1));
   if (!low || !high || !is_factor(*low) || !is_factor(*high) || *low >= *high) {
     refuse_factors("C012",
-                   fmt::format("\"{}\" is no range of two factors from 0.001 to 1000, the lower one first", text),
+                   fmt::format("\"{}\" is not a range of two factors from 0.001 to 1000, the lower one first", text),
                    "write it like --factors uniform:0.5-1.5");
   }
   source.low = *low;
@@ -54,9 +54,9 @@ void read_experts(const std::string& text, FactorSource& source) {
   const std::size_t colon = text.find(':');
   const auto experts = count_of(text.substr(0, colon), kMostExperts);
   if (!experts || *experts < 2 || colon == std::string::npos) {
-    refuse_factors("C012",
-                   fmt::format("\"{}\" is no number of experts, 2 to {}, and how uneven they are", text, kMostExperts),
-                   "write it like --factors experts:8:0.5");
+    refuse_factors(
+        "C012", fmt::format("\"{}\" is not a number of experts, 2 to {}, and how uneven they are", text, kMostExperts),
+        "write it like --factors experts:8:0.5");
   }
   source.experts = static_cast<int>(*experts);
   source.spread = spread_of(text.substr(colon + 1), "--factors experts:8:0.5");

@@ -259,7 +259,7 @@ const ModelFamily* find_family(const JsonValue& root, ProblemList& problems) {
     names.emplace_back(family.model_type);
   }
   if (type.empty()) {
-    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is no model config",
+    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is not a model config",
                  "give the config.json of a Hugging Face model");
     return nullptr;
   }

@@ -71,7 +71,8 @@ class KernelsReader {
     const KernelFields fields = kernel_fields(line);
     const std::string_view word = fields[0];
     if (!named_ && word != "format") {
-      complain("P010", "this is no table of kernels", "its first line that is no comment is format,debubble.kernels/1");
+      complain("P010", "this is not a table of kernels",
+               "its first line that is no comment is format,debubble.kernels/1");
       problems_.throw_if_any();
     }
     if (word == "format") return take_format(fields);
@@ -175,7 +176,7 @@ class KernelsReader {
   std::optional<std::size_t> kind_of(std::string_view word) {
     const auto found = std::find(kProductKinds.begin(), kProductKinds.end(), word);
     if (found != kProductKinds.end()) return static_cast<std::size_t>(found - kProductKinds.begin());
-    complain("P012", in_quotes(word) + " is no format of a product", "write bf16, fp8 or fp8-block");
+    complain("P012", in_quotes(word) + " is not a format of a product", "write bf16, fp8 or fp8-block");
     return std::nullopt;
   }
 
@@ -273,7 +274,7 @@ class KernelsReader {
     const std::vector<double> one = numbers(fields, 2, 1e-3, 1, 1);
     if (one.empty()) return;
     if (fields[1] != "fwd" && fields[1] != "bwd") {
-      return complain("P012", in_quotes(fields[1]) + " is no pass", "write memory,fwd,SHARE and memory,bwd,SHARE");
+      return complain("P012", in_quotes(fields[1]) + " is not a pass", "write memory,fwd,SHARE and memory,bwd,SHARE");
     }
     if (!is_first("memory," + std::string(fields[1]))) return;
     (fields[1] == "fwd" ? tables_.memory_forward : tables_.memory_backward) = one[0];
@@ -289,7 +290,7 @@ class KernelsReader {
     }
     if (columns.size() < 2 || inner.size() < 2 || columns.size() * inner.size() != rows.size() ||
         *columns.begin() < 1 || *inner.begin() < 1) {
-      return problems_.add("P012", problems_.name(), "products are no whole grid",
+      return problems_.add("P012", problems_.name(), "products are not a whole grid",
                            "write one line for every columns with every inner size, two of each at least");
     }
     table.rows = rows_;

@@ -46,7 +46,7 @@ FlagRows flag_rows(MemoryFlags& flags) {
        .group = kGroup,
        .type = "SIZE,|auto|off",
        .unit = FlagUnit::kSize,
-       .help = "memory per device, or a list; auto (--model), off",
+       .help = "memory per GPU, or a list by device; auto, off",
        .target = &flags.memory,
        .form = FlagForm::kCommas},
       {.name = kOutside,

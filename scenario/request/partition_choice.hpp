@@ -26,6 +26,8 @@ struct PartitionChoice {
   // kAutomatic: whether devices that are not alike get layers as they are fast ("auto" was typed), or equal parts of
   // the model's time.
   bool for_devices = false;
+  // The same: the share of its transfers' time that counts as a stage's work, 0 to 1 (scenario/job/wire_cut.hpp).
+  double transfers_counted = 0;
 
   [[nodiscard]] bool automatic() const { return how == How::kAutomatic; }
   // Whether it follows from the job, not from what was typed.

@@ -68,12 +68,12 @@ std::vector<std::int32_t> parse_device_list(std::string_view text, const std::st
     const std::optional<std::int32_t> first = rank_number(item.substr(0, dash));
     const std::optional<std::int32_t> last = dash < item.size() ? rank_number(item.substr(dash + 1)) : first;
     if (!first || !last || *last < *first) {
-      fail("B015", place, "\"" + std::string(item) + "\" is neither a device's number nor a range of them",
+      fail("B015", place, "\"" + std::string(item) + "\" is neither a GPU's number nor a range of them",
            "write it like " + place + " 0-7,16-23");
     }
     for (std::int32_t device = *first; device <= *last; ++device) {
       if (!seen.insert(device).second) {
-        fail("B015", place, "device " + std::to_string(device) + " is given twice", "a device holds one rank");
+        fail("B015", place, "GPU " + std::to_string(device) + " is given twice", "a GPU holds one rank");
       }
       devices.push_back(device);
     }

@@ -18,7 +18,8 @@ namespace {
 
 const std::array<std::string, 3> kOne{"device", "stage", "replica"};
 const std::array<std::string, 3> kAllWords{"devices", "stages", "replicas"};
-constexpr const char* kSlowHelp = "write it like --slow device=3:1.25, --slow stage=0:1.1 or --slow devices=1,1,1.25,1";
+constexpr const char* kSlowHelp =
+    "write it like --slow device=3:1.25, --slow stage=0:1.1, --slow devices=1,1,1.25,1 or --slow run.json";
 
 Diagnostic problem(const char* code, std::string message, std::string help = kSlowHelp) {
   return {code, "--slow", std::move(message), std::move(help)};
@@ -35,7 +36,7 @@ std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, con
 double slow_factor(const std::string& text) {
   const std::optional<double> factor = number_of(text);
   if (factor && is_factor(*factor)) return *factor;
-  throw InputError(problem("C012", fmt::format("\"{}\" is no factor from 0.001 to 1000", text),
+  throw InputError(problem("C012", fmt::format("\"{}\" is not a factor from 0.001 to 1000", text),
                            "1.25 takes a quarter longer, 0.8 is a fifth faster"));
 }
 
@@ -46,7 +47,7 @@ void read_range(const std::string& text, SlowItem& item) {
   const auto last = dash == std::string::npos ? first : count_of(text.substr(dash + 1));
   if (!first || !last || *last < *first) {
     throw InputError(
-        problem("C006", fmt::format("\"{}\" in \"{}\" is no number or range of numbers", text, item.text)));
+        problem("C006", fmt::format("\"{}\" in \"{}\" is not a number or range of numbers", text, item.text)));
   }
   item.first = static_cast<int>(*first);
   item.last = static_cast<int>(*last);
@@ -56,6 +57,11 @@ SlowItem parse_item(const std::string& text) {
   SlowItem item;
   item.text = text;
   const std::size_t equals = text.find('=');
+  if (text.ends_with(".json") || text.ends_with(".json.gz")) {
+    item.list = true;
+    item.file = text;
+    return item;
+  }
   if (equals == std::string::npos) throw InputError(problem("C006", fmt::format("\"{}\" is not WHAT=N:FACTOR", text)));
   const std::string name = text.substr(0, equals);
   const std::string rest = text.substr(equals + 1);

@@ -2,6 +2,7 @@
 //
 //     device=3:1.25        stage=0:1.1        replica=7:1.3        device=0-3:1.1
 //     devices=1,1,1.25,1   one factor for each: heterogeneous devices
+//     run.json             a measured run: its devices (scenario/job/measured_slow.hpp)
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ struct SlowItem {
   int first = 0;
   int last = 0;
   std::vector<double> factors;
-  std::string text;  // as typed
+  std::string text;  // as typed; of a run file the list that it came to
+  std::string file;  // a measured run, whose factors are read with the rest of the scenario; empty: none
 };
 
 // Throws InputError C002, C006 and C012 with everything that is wrong with the items.

@@ -22,7 +22,7 @@ double step_number(const std::string& text, const std::string& place, double mos
   const bool enough = zero ? number >= 0 : number > 0;
   if (error == std::errc{} && end == text.data() + text.size() && enough && number <= most) return number;
   fail("C012", place,
-       "\"" + text + "\" is no number from 0" + (zero ? "" : " (without it)") + " to " +
+       "\"" + text + "\" is not a number from 0" + (zero ? "" : " (without it)") + " to " +
            std::to_string(static_cast<int>(most)),
        "write it like " + place + " 0.1");
 }
@@ -55,7 +55,7 @@ void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) 
     if (flags.bucket_size.empty()) return;
     const auto count = count_of(flags.bucket_size, std::int64_t{1} << 50);
     if (!count || *count < 1) {
-      fail("C012", "--bucket-size", "\"" + flags.bucket_size + "\" is no number of parameters",
+      fail("C012", "--bucket-size", "\"" + flags.bucket_size + "\" is not a number of parameters",
            "write it like --bucket-size 40000000");
     }
     options.bucket = *count;
@@ -128,11 +128,11 @@ FlagRows flag_rows(StepFlags& flags) {
        .target = &flags.gather},
       {.name = "--overlap-grad-reduce",
        .group = kGroup,
-       .help = "first stage's gradients in buckets, beside B",
+       .help = "reduce first stage's gradients in buckets, during B",
        .target = &flags.overlap_reduce},
       {.name = "--overlap-param-gather",
        .group = kGroup,
-       .help = "first stage's weights in buckets, beside F",
+       .help = "gather first stage's weights in buckets, during F",
        .target = &flags.overlap_gather},
       {.name = "--bucket-size",
        .group = kGroup,

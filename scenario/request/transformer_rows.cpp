@@ -142,7 +142,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .group = kGroup,
        .type = "HOW",
        .words = "on|off|userbuffers|userbuffers-ag|userbuffers-rs",
-       .help = "--tp collectives hide: on (in B), off, userbuffers",
+       .help = "hide --tp collectives: on (in B), off, userbuffers",
        .target = &flags.tensor_overlap,
        .needs = model},
       {.name = "--context-exchange",

@@ -29,7 +29,7 @@ std::uint64_t parse_seed(const std::string& text) {
   if (const auto seed = count_of(text, std::numeric_limits<std::int64_t>::max())) {
     return static_cast<std::uint64_t>(*seed);
   }
-  fail("C011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
+  fail("C011", "--seed", fmt::format("\"{}\" is not a whole number of at least 0", text), "write it like --seed 7");
 }
 
 }  // namespace
@@ -39,8 +39,8 @@ FlagRows flag_rows(VariationFlags& flags) {
   return {
       {.name = "--slow",
        .group = kGroup,
-       .type = "WHAT=N:FACTOR",
-       .help = "slowdown: device=3:2, stage=0:1.1, devices=1,1,1.2",
+       .type = "WHAT=N:FACTOR|FILE",
+       .help = "slowdown: device=3:2, stage=0:1.1, or a measured run",
        .target = &flags.slow,
        .count = FlagCount::kAll,
        .form = FlagForm::kCommas},

@@ -186,7 +186,7 @@ void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> s
 
 void note_equal_slices(Schedule& schedule) {
   schedule.notes.emplace_back(
-      "what cutting into slices costs (kernels, attention) is not charged; slices of equal cost");
+      "slices of equal cost; what cutting into slices costs (kernels, attention) is not charged");
 }
 
 }  // namespace debubble

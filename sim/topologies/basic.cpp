@@ -59,13 +59,12 @@ LinkGraph build_switch(const PresetValues& values) {
 }  // namespace
 
 std::vector<TopologyEntry> basic_topologies() {
-  return {
-      {"ring", "ring:N", "devices", 0, kMostGraphDevices,
-       "each device joined to the next and the last to the first; the shorter direction", link_params(), build_ring},
-      {"fully-connected", "fully-connected:N", "devices", 0, 2048, "a link from each device to every other",
-       link_params(), build_fully_connected},
-      {"switch", "switch:N", "devices", 0, kMostGraphDevices,
-       "one switch that never blocks; a link from each device to it and back", link_params(), build_switch}};
+  return {{"ring", "ring:N", "devices", 0, kMostGraphDevices,
+           "each GPU joined to the next and the last to the first; the shorter direction", link_params(), build_ring},
+          {"fully-connected", "fully-connected:N", "devices", 0, 2048, "a link from each device to every other",
+           link_params(), build_fully_connected},
+          {"switch", "switch:N", "devices", 0, kMostGraphDevices,
+           "one switch that never blocks; a link from each GPU to it and back", link_params(), build_switch}};
 }
 
 }  // namespace debubble

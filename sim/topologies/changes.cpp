@@ -30,7 +30,7 @@ class LinkFinder {
   // The route there and back.
   [[nodiscard]] std::vector<std::int32_t> between_devices(std::int32_t a, std::int32_t b) const {
     if (std::max(a, b) >= graph_.device_count() || a == b) {
-      fail("\"" + std::to_string(a) + "-" + std::to_string(b) + "\" is no pair of devices",
+      fail("\"" + std::to_string(a) + "-" + std::to_string(b) + "\" is not a pair of GPUs",
            "two different numbers from 0 to " + std::to_string(graph_.device_count() - 1));
     }
     std::vector<std::int32_t> links;
@@ -71,8 +71,8 @@ class LinkFinder {
     const std::string guess = closest_name(name, names);
     const bool of_pipeline = name.size() > 1 && name.front() == 'd' && device_number(name.substr(1));
     fail(graph_.name + " has no node \"" + std::string(name) + "\"",
-         of_pipeline     ? "the machine's devices go by number: write it like 3-4"
-         : guess.empty() ? "write it like 3-4, for two devices, or " + names.front() + "-" + names.back()
+         of_pipeline     ? "the topology's GPUs go by number: write it like 3-4"
+         : guess.empty() ? "write it like 3-4, for two GPUs, or " + names.front() + "-" + names.back()
                          : "did you mean " + guess + "?");
   }
 
@@ -142,7 +142,7 @@ std::vector<std::int32_t> links_named(const LinkGraph& graph, std::string_view t
     links = finder.between_nodes(text.substr(0, arrow), text.substr(arrow + 1), false);
   } else if (dash == std::string_view::npos) {
     throw InputError(
-        Diagnostic{"B008", place, "\"" + std::string(text) + "\" is no pair", "write it like 3-4, for two devices"});
+        Diagnostic{"B008", place, "\"" + std::string(text) + "\" is not a pair", "write it like 3-4, for two GPUs"});
   } else {
     const std::optional<std::int32_t> a = device_number(text.substr(0, dash));
     const std::optional<std::int32_t> b = device_number(text.substr(dash + 1));

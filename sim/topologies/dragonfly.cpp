@@ -114,7 +114,7 @@ TopologyEntry dragonfly_topology() {
       "groups of routers, all joined within; links= between each two groups",
       {count_param("devices", 8, 1, 64, "devices per router"), count_param("routers", 16, 1, 64, "routers per group"),
        count_param("groups", 8, 1, 512, "groups"), count_param("links", 18, 1, 1024, "links between each two groups"),
-       rate_param("bandwidth", 48'000'000'000, "device to router, one way", Source::kPublished, rate),
+       rate_param("bandwidth", 48'000'000'000, "GPU to router, one way", Source::kPublished, rate),
        rate_param("local", 48'000'000'000, "between routers of a group, one way", Source::kPublished, rate),
        rate_param("global", 48'000'000'000, "between groups, one way", Source::kPublished, rate),
        time_param("latency", 500, "each link within a group", Source::kModelled, ""),

@@ -78,12 +78,12 @@ TopologyEntry fat_tree_topology() {
           "devices",
           0,
           kMostGraphDevices,
-          "two levels of switches; oversubscription= devices' bandwidth over the uplinks'",
+          "two levels of switches; oversubscription= GPUs' bandwidth over the uplinks'",
           {rate_param("bandwidth", 48'000'000'000, "each link, one way", Source::kPublished,
                       "400 Gbit/s less 4 % of headers; nominal 50 GB/s"),
            time_param("latency", 500, "each link", Source::kModelled, ""),
-           count_param("leaf", 32, 1, 1024, "devices per leaf switch"),
-           ratio_param("oversubscription", 1000, "devices' bandwidth over the uplinks' of a leaf")},
+           count_param("leaf", 32, 1, 1024, "GPUs per leaf switch"),
+           ratio_param("oversubscription", 1000, "GPUs' bandwidth over the uplinks' of a leaf")},
           build_fat_tree};
 }
 

@@ -152,7 +152,7 @@ class PresetReader {
     }
     const std::optional<std::int64_t> number = value.empty() ? std::nullopt : parse_value(*param, value);
     if (!number) {
-      complain("B001", "\"" + std::string(value) + "\" is no value of " + param->name,
+      complain("B001", "\"" + std::string(value) + "\" is not a value of " + param->name,
                param->name + " is " + wanted(*param));
       return;
     }

@@ -23,7 +23,7 @@ void require_block(const std::string& text, const std::string& name) {
   throw InputError(Diagnostic{"P010", name,
                               begins
                                   ? "the block of arguments has no end: the log is cut, or its lines are not in order"
-                                  : "there is no block of arguments (\"--- arguments ---\"): this is no training "
+                                  : "there is no block of arguments (\"--- arguments ---\"): this is not training "
                                     "log of Megatron-LM, or its beginning is missing",
                               "give the whole log, from the start of the job"});
 }
@@ -51,8 +51,9 @@ void read_arguments(LoggedRun& run, const std::string& name) {
 void check_ranks(const LoggedRun& run, const std::string& name) {
   const std::int64_t model = run.inner_ranks * run.pipeline;
   if (run.world > 0 && run.world % model != 0) {
-    refuse_contradiction(name, "world_size " + std::to_string(run.world) +
-                                   " is no multiple of tensor x context x pipeline ranks = " + std::to_string(model));
+    refuse_contradiction(name,
+                         "world_size " + std::to_string(run.world) +
+                             " is not a multiple of tensor x context x pipeline ranks = " + std::to_string(model));
   }
   const std::int64_t ranks = run.world > 0 ? run.world : model;
   for (const LoggedMemory& memory : run.log.memory) {

@@ -56,7 +56,7 @@ class ToleranceParser {
       if (result_.*key.value) return complain("C007", name + " is given twice", "give each once");
       result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
       if (!(result_.*key.value)) {
-        complain("C012", "\"" + std::string(text.substr(equals + 1)) + "\" is no tolerance of " + name,
+        complain("C012", "\"" + std::string(text.substr(equals + 1)) + "\" is not a tolerance of " + name,
                  "write it like " + name + "=2" + key.unit);
         result_.*key.value = 0;
       }

@@ -204,17 +204,21 @@ class ExplainTrials {
     }
   }
 
-  // Where devices or stages are not alike, and the layers are cut as if they were: fewer layers on the slow ones.
+  // Where devices, stages or links are not alike, and the layers are cut as if they were: fewer layers where it is
+  // slow.
   void add_cure() {
     if (!base_.scenario.partition.automatic() || base_.scenario.partition.for_devices || job_.partition.empty()) return;
     Scenario scenario = same();
     scenario.partition = parse_partition_choice("auto");
-    const std::vector<int> cut = make_stage_costs(scenario, job_.schedule).partition;
+    NoProgress silent;
+    const std::vector<int> cut = prepare(scenario, base_.name, silent).partition;
     if (cut == job_.partition) return;
+    const bool slow = make_stage_costs(scenario, job_.schedule).partition != job_.partition;
     constexpr std::size_t kMostShown = 16;
+    const std::string what = slow ? "layers moved from slow to fast stages" : "fewer layers where transfers take long";
     const std::string layers = cut.size() > kMostShown ? "" : ": " + partition_text(cut);
-    add_asked(Kind::kSlowDevices, "layers moved from slow to fast stages (--partition auto)" + layers, scenario,
-              base_.name, base_.flags);
+    add_asked(slow ? Kind::kSlowDevices : Kind::kPartition, what + " (--partition auto)" + layers, scenario, base_.name,
+              base_.flags);
   }
 
   // Other flags of the training step.

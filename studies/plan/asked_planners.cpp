@@ -63,7 +63,7 @@ PlanChoice choice_on_types(const PlanRequest& request) {
   if (choice.microbatch < 1 || request.global_batch % choice.microbatch != 0) {
     throw InputError(Diagnostic{
         "C012", "--global-batch",
-        counted(request.global_batch, "sample") + " are no whole microbatches of " + std::to_string(choice.microbatch),
+        counted(request.global_batch, "sample") + " are not whole microbatches of " + std::to_string(choice.microbatch),
         "use a multiple of the microbatch"});
   }
   return choice;

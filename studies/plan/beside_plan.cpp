@@ -175,7 +175,7 @@ bool BesidePlan::run(int replicas, PlannerAnswer& row) const {
   if (request.global_batch % (replicas * choice.microbatch) != 0) return false;
   const Evaluation one = legal_run(request, choice);
   if (one.kind == Evaluation::Kind::kIllegal) {
-    row.refusal = "its decision is no legal run: " + one.message;
+    row.refusal = "its decision is not a legal run: " + one.message;
   } else if (one.kind == Evaluation::Kind::kDeadlock) {
     row.refusal = "its decision deadlocks under " + choice.schedule;
   } else {

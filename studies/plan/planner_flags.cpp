@@ -18,12 +18,12 @@ FlagRows flag_rows(PlannerFlags& flags) {
        .count = FlagCount::kAll},
       {.name = "--as-published",
        .group = kGroup,
-       .help = "also as published, with their programs' faults",
+       .help = "also as published, with the faults of that code",
        .target = &flags.as_published},
       {.name = "--device-types",
        .group = kGroup,
        .type = "FILE",
-       .help = "devices that differ: types and counts",
+       .help = "heterogeneous devices: types and counts",
        .target = &flags.device_types},
   };
 }

@@ -64,7 +64,7 @@ std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& c
   const auto to = count_of(change.link.substr(arrow + 1));
   if (!from || !to) return links_named(graph, change.link, flag);
   if (std::max(*from, *to) >= graph.device_count() || *from == *to) {
-    throw InputError(Diagnostic{"B008", flag, "\"" + change.link + "\" is no pair of devices",
+    throw InputError(Diagnostic{"B008", flag, "\"" + change.link + "\" is not a pair of devices",
                                 "two different numbers from 0 to " + std::to_string(graph.device_count() - 1)});
   }
   std::vector<std::int32_t> links;

@@ -19,7 +19,8 @@ std::string slow_label(const SlowItem& item) {
                            : item.what == SlowItem::What::kStage ? "stage"
                                                                  : "replica";
   constexpr const char* kAsLong = " times as long";
-  if (item.list) return name + "s take " + item.text.substr(item.text.find('=') + 1) + kAsLong;
+  const std::string as_in = item.file.empty() ? "" : ", as in " + item.file;
+  if (item.list) return name + "s take " + item.text.substr(item.text.find('=') + 1) + kAsLong + as_in;
   const std::string factor = plain(item.factors.front());
   const std::string first = std::to_string(item.first);
   if (item.first == item.last) return name + " " + first + " takes " + factor + kAsLong;
@@ -111,10 +112,11 @@ FlagRows flag_rows(WhatIfFlags& flags) {
       {.name = "--fail",
        .group = kChange,
        .type = "link LINK",
-       .help = "failed link, which no message takes: link 3-4",
+       .help = "a failed link that carries no traffic: link 3-4",
        .target = &flags.fail,
        .count = FlagCount::kPairs},
       {.name = "--latency",
+       .alias = "--latency-scale",
        .group = kChange,
        .type = "xF",
        .unit = FlagUnit::kFactor,

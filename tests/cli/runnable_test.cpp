@@ -194,7 +194,7 @@ TEST_CASE("names that frameworks and people use are read everywhere") {
   const Outcome odd = folder.run(with_words(with_words({"simulate"}, model), {"--gbs", "31", "--dp", "2"}));
   CHECK(odd.status == 2);
   CHECK(odd.err ==
-        "error[C001]: 31 samples are no whole number of microbatches: 2 replicas of 1 sample each take 2 at a time\n"
+        "error[C001]: 31 samples are not a whole number of microbatches: 2 replicas of 1 sample each take 2 at a time\n"
         "  --> --global-batch\n"
         "  = help: nearest: --global-batch 30\n");
   CHECK(folder.run({"simulate", "--gbs", "8", "-m", "8"}).err.find("error[C009]") == 0);
@@ -228,6 +228,48 @@ TEST_CASE("GPUs of the topology that no rank takes are told, and only these") {
   };
   CHECK(idle({"-p", "4"}) == "4 of the topology's 8: the job has 4 ranks");
   CHECK(idle({"-p", "4", "--tp", "2"}).empty());
+  for (const Words& words : std::vector<Words>{{"simulate"},
+                                               {"compare", "--schedules", "1f1b"},
+                                               {"whatif", "--slow", "device=1:1.2"},
+                                               {"explain", "step"}}) {
+    CAPTURE(words.front());
+    const Words job = with_words(words, {"--model", "gpt-1.3b", "--topology", "dgx-a100:1"});
+    CHECK(folder.data(with_words(job, {"-p", "4"})).find("idle GPUs 4 of the topology's 8") != std::string::npos);
+    CHECK(folder.data(with_words(job, {"-p", "8"})).find("idle GPUs") == std::string::npos);
+  }
+  const Words plan{"plan", "--model", "gpt2-small", "--global-batch", "16", "--topology", "dgx-a100:1", "--gpus"};
+  CHECK(folder.data(with_words(plan, {"4"})).find("idle GPUs 4 of the topology's 8") != std::string::npos);
+  CHECK(folder.data(with_words(plan, {"8"})).find("idle GPUs") == std::string::npos);
+}
+
+TEST_CASE("compare names the file and line of what is wrong in a scenario file, and a flag where it was given") {
+  const Folder folder;
+  folder.write("good.toml", "devices = 4\n");
+  folder.write("bad.toml", "devices = 4\nschedule = \"zb-h9\"\n");
+  folder.write("gone.toml", "schedule = \"gone.csv\"\n");
+  CHECK(folder.refusal({"compare", "good.toml", "bad.toml"}) ==
+        R"(error[S001]: no schedule is called "zb-h9"
+  --> bad.toml:2
+  = help: did you mean zb-h1?
+)");
+  CHECK(folder.refusal({"compare", "good.toml", "gone.toml"}).find("\n  --> gone.toml:1\n") != std::string::npos);
+  CHECK(folder.refusal({"compare", "good.toml", "missing.toml"}) ==
+        R"(error[C005]: cannot read missing.toml: No such file or directory
+  --> missing.toml
+  = help: check the path and its permissions
+)");
+  CHECK(folder.refusal({"compare", "good.toml", "bad.toml", "--schedules", "zb-h8"}).find("\n  --> --schedule\n") !=
+        std::string::npos);
+  CHECK(folder.refusal({"compare", "--config", "missing.toml"}).find("\n  --> --config\n") != std::string::npos);
+}
+
+TEST_CASE("a note of compare does not repeat what the column \"not charged\" says") {
+  const Folder folder;
+  const std::string text = folder.data({"compare", "-p", "4", "-m", "8"});
+  CHECK(text.find("slicing        a\n") != std::string::npos);
+  CHECK(text.find("\na      slices of equal cost\n") != std::string::npos);
+  CHECK(text.find("is not charged") == std::string::npos);
+  CHECK(folder.data({"simulate", "--schedule", "terapipe"}).find("is not charged") != std::string::npos);
 }
 
 TEST_CASE("scenario files are compared as wholes, by samples per GPU") {

@@ -146,7 +146,7 @@ TEST_CASE("some iterations of a run are kept") {
   for (const std::string list : {"0", "2-1", "6", "1,,2", "1-", "x", ","}) {
     CAPTURE(list);
     CHECK(folder.refusal({"import", "--from", "run", trace, "--iterations", list}) ==
-          "error[C003]: \"" + list + "\" is no list of iterations from 1 to 5\n  --> --iterations\n" +
+          "error[C003]: \"" + list + "\" is not a list of iterations from 1 to 5\n  --> --iterations\n" +
               "  = help: write it like --iterations 1,2,5-8\n");
   }
 }

@@ -60,7 +60,7 @@ TEST_CASE("kernel file: what is wrong is told by line") {
     CAPTURE(place);
     CHECK(says(many, place));
   }
-  CHECK(says(many, "is no format of a product"));
+  CHECK(says(many, "is not a format of a product"));
   CHECK(says(many, "does not ascend"));
   CHECK(says(many, "stands here twice"));
   CHECK(says(refused(kHead), "no products in bf16"));
@@ -134,7 +134,7 @@ TEST_CASE("kernel file: no value is given twice") {
     CHECK(says(refused(once + line + "\n"), "ours.csv:17"));
   }
   CHECK(says(refused(kHead + kGrid + "memory,fwd,0.8\n"), "ours.csv:13"));
-  CHECK(says(refused(kHead + kGrid + "memory,up,0.8\n"), "is no pass"));
+  CHECK(says(refused(kHead + kGrid + "memory,up,0.8\n"), "is not a pass"));
 }
 
 TEST_CASE("kernel file: half a line at a time is refused or read, and never crashes") {

@@ -50,10 +50,10 @@ TEST_CASE("a wire that is none is refused with one that is") {
   const LinkGraph dgx = build_topology("dgx-h100:1");
   CHECK(help_of(dgx, "gpu3-nvswich0") == "did you mean nvswitch0?");
   CHECK(help_of(dgx, "gpu3-gpu4") == "gpu3 is joined to nvswitch0, nic3");
-  CHECK(help_of(dgx, "d0-d1") == "the machine's devices go by number: write it like 3-4");
+  CHECK(help_of(dgx, "d0-d1") == "the topology's GPUs go by number: write it like 3-4");
   CHECK(help_of(dgx, "3-8") == "two different numbers from 0 to 7");
   CHECK(help_of(dgx, "3-3") == "two different numbers from 0 to 7");
-  CHECK(help_of(dgx, "3") == "write it like 3-4, for two devices");
+  CHECK(help_of(dgx, "3") == "write it like 3-4, for two GPUs");
   CHECK(help_of(dgx, "gpu3>nvswitch0") == "found");
 }
 

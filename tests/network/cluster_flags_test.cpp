@@ -135,7 +135,7 @@ TEST_CASE("ranks go to the devices that are named") {
   flags.rank_devices = "15-16";
   CHECK(misfit(flags, 2) == "B015 --rank-devices: its GPUs are 0 to 15");
   flags.rank_devices = "0,1,1";
-  CHECK(refusal(flags) == "B015 --rank-devices: a device holds one rank");
+  CHECK(refusal(flags) == "B015 --rank-devices: a GPU holds one rank");
   for (const std::string text : {"", "x", "3-1", "1,", "-1", "99999999"}) {
     CAPTURE(text);
     CHECK_THROWS_AS((void)parse_device_list(text, "--rank-devices"), InputError);

@@ -51,23 +51,23 @@ std::vector<FindingCase> finding_cases() {
        "posted just before the op that uses it, which this order does not survive: try --p2p overlapped or --p2p "
        "blocking"},
       {OutOfMemory{}, "F040",
-       "out of memory: d0 has no room for weights, gradients and optimizer state; the run takes 3.00 GiB, and there is "
-       "1.00 GiB"},
+       "out of memory: d0 has no room for weights, gradients and optimizer state; the run needs 3.00 GiB, 1.00 GiB "
+       "available"},
       {OutOfMemory{.remedies_tried = true}, "F040",
-       "out of memory: d0 has no room for weights, gradients and optimizer state; the run takes 3.00 GiB, and there is "
-       "1.00 GiB; what would make it fit: --recompute full: 1.00 GiB to spare"},
+       "out of memory: d0 has no room for weights, gradients and optimizer state; the run needs 3.00 GiB, 1.00 GiB "
+       "available; what would make it fit: --recompute full: 1.00 GiB to spare"},
       {OverMemoryLimit{1, 3 * gib, 2 * gib}, "X020",
        "needs 3.00 GiB on device 1, 1.00 GiB beyond the limit of 2.00 GiB"},
       {AbovePlannedMemory{"zb-auto", "2", 1, 3 * gib, gib}, "M030",
        "above the memory_limit=2 that zb-auto was planned for: 3.00 GiB on device 1, 1.00 GiB too much"},
       {SlowCollectives{{1}, 0}, "F025",
        "collectives inside layers take longer on device 1: tensor, context or expert ranks lie on different machines "
-       "there, or on slower links, than elsewhere. Ranks lie on devices in order; --rank-devices lays them out "
-       "otherwise"},
+       "there, or on slower links, than elsewhere. Ranks are placed on GPUs in order; --rank-devices places "
+       "them otherwise"},
       {SlowCollectives{{1, 2, 5}, 12.34}, "F025",
        "collectives inside layers take longer on devices 1, 2 and 5 (up to 12 times as long): tensor, context or "
-       "expert ranks lie on different machines there, or on slower links, than elsewhere. Ranks lie on devices in "
-       "order; --rank-devices lays them out otherwise"},
+       "expert ranks lie on different machines there, or on slower links, than elsewhere. Ranks are placed on GPUs "
+       "in order; --rank-devices places them otherwise"},
       {HostBound{"block 3", 400'000, 1'000'000, 0.1234}, "F026",
        "the GPU waits for the host, 12.3 % of the layers' time: kernels are shorter than their launches (block 3: "
        "400.0 "

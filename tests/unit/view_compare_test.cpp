@@ -50,8 +50,8 @@ std::string best_line(const std::vector<ComparedRun>& runs) {
 TEST_CASE("runs side by side, with the reason for the best") {
   CHECK(compared(three_runs(), ViewStyle{}) ==
         "compare\n"
-        "best   zb-h1 takes 22.2 % less time than 1f1b (bubble 14.3 % of the step against\n"
-        "       33.3 %) at the same peak memory; splits the backward\n"
+        "best   zb-h1: step 22.2 % shorter than with 1f1b (bubble 14.3 % of the step\n"
+        "       instead of 33.3 %), at the same peak memory; splits the backward\n"
         "\n"
         "             step           bubble/  bubble/  peak      weight   p2p\n"
         "  schedule     ms    speed     step    ideal   MiB  on  copies  msgs\n"
@@ -175,7 +175,7 @@ TEST_CASE("many schedules take 40 lines: the fastest, those that are pinned, and
   CHECK(text.find("  schedule-50 ") != std::string::npos);
   CHECK(text.find("  schedule-49 ") == std::string::npos);
   CHECK(text.find("more rows\n") != std::string::npos);
-  CHECK(text.find("more   --details shows all rows, who runs which and all notes\n") != std::string::npos);
+  CHECK(text.find("more   --details shows all rows, framework support and all notes\n") != std::string::npos);
   ViewStyle details;
   details.details = true;
   const std::string whole = compared(runs, details);

@@ -260,7 +260,7 @@ TEST_CASE("a slow stage gets fewer layers: proposed by explain step, cut by --pa
   const json before = simulated({});
   const json cured = simulated({"--partition", "auto"});
   CHECK(cured["makespan_ns"].get<double>() < 0.95 * before["makespan_ns"].get<double>());
-  CHECK(layers(cured).find(" (auto, as each device is fast)") != std::string::npos);
+  CHECK(layers(cured).find(" (auto, for each device's speed)") != std::string::npos);
   bool proposed = false;
   const json story = explained(folder, "step", slow);
   for (const json& change : story["changes"]) {

@@ -61,7 +61,7 @@ class Accuracy : public Command {
          .target = &records_},
         {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
         {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
-        {.name = "--effects", .help = "errors without each part of the model, alone", .target = &effects_},
+        {.name = "--effects", .help = "errors with each part of the model switched off", .target = &effects_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",

@@ -25,7 +25,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules for one job, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
-      CommandEntry{"plan", "the best way to train a model on N GPUs, and how sure it is",
+      CommandEntry{"plan", "the best way to train a model on N GPUs, and how certain that is",
                    "debubble plan --model llama3-70b --gpus 64\n"
                    "  debubble plan --model gpt-13b --gpus 32 --fix tp=8 --runs-in megatron",
                    make_plan_command},
@@ -33,7 +33,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble sweep --schedule 1f1b,zb-h1 -p 4,8 -m 8:64:*2\n"
                    "  debubble sweep --model llama3-8b --tp 1,2,4 --format csv -o rows.csv --resume",
                    make_sweep},
-      CommandEntry{"whatif", "one run with something changed, against the run without it",
+      CommandEntry{"whatif", "one run with something changed, next to the original",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
                    "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",
                    make_whatif},

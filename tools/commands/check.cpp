@@ -54,11 +54,11 @@ class Check : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "SUITE",
-         .help = "what to check, JSON; docs/ci.md shows how",
+         .help = "suites to check, JSON; see docs/ci.md",
          .target = &suites_,
          .count = FlagCount::kAll,
          .required = true},
-        {.name = "--accept", .help = "write the predictions to the baseline; do it first", .target = &accept_},
+        {.name = "--accept", .help = "write the predictions to the baseline; run it first", .target = &accept_},
     };
     add_rows(rows, flag_rows(output_, kCheckFormats));
     add_rows(rows, {

@@ -100,7 +100,7 @@ class Compare : public Command {
                        {.name = "--runs-in",
                         .group = "Run",
                         .words = kFrameworkWords,
-                        .help = "only schedules that it runs today",
+                        .help = "only schedules this framework runs today",
                         .target = &runs_in_},
                        {.name = "--memory-limit",
                         .group = "Run",
@@ -109,7 +109,7 @@ class Compare : public Command {
                         .target = &memory_limit_},
                    });
     rows.push_back(assumptions_row(output_));
-    rows.push_back(details_row(output_, "every row, note and reason, and who runs which"));
+    rows.push_back(details_row(output_, "all rows, notes, reasons, and framework support"));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));
     return rows;
   }
@@ -151,19 +151,28 @@ class Compare : public Command {
         fail("C061", "debubble compare", "\"" + file + "\" is a schedule, not a scenario file",
              "write --schedules " + file);
       }
-      const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
-      terms = terms_of(scenario);
-      std::vector<std::string> names = scenario.schedules;
-      if (names.empty()) names.emplace_back("1f1b");
-      for (const std::string& name : names) {
-        contenders.push_back(run_contender(scenario, name, terms, progress));
-        contenders.back().config = file;
-        contenders.back().work = contenders.back().samples;
+      try {
+        terms = add_contenders_of(file, contenders, progress);
+      } catch (const InputError& error) {
+        throw placed_in_file(error, file, scenario_);
       }
     }
     require_some_result(contenders);
     rank(contenders);
     return finish(contenders, std::nullopt, terms, invocation, output);
+  }
+
+  Terms add_contenders_of(const std::string& file, std::vector<Contender>& contenders, Progress& progress) {
+    const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
+    Terms terms = terms_of(scenario);
+    std::vector<std::string> names = scenario.schedules;
+    if (names.empty()) names.emplace_back("1f1b");
+    for (const std::string& name : names) {
+      contenders.push_back(run_contender(scenario, name, terms, progress));
+      contenders.back().config = file;
+      contenders.back().work = contenders.back().samples;
+    }
+    return terms;
   }
 
   int finish(std::vector<Contender>& contenders, std::optional<std::size_t> nearest, const Terms& terms,

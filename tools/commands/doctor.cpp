@@ -68,7 +68,7 @@ class Doctor : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
-        {.name = "--gpu", .help = "also test on the GPU what measuring relies on", .target = &gpu_},
+        {.name = "--gpu", .help = "also test what measuring needs on the GPU", .target = &gpu_},
         {.name = "--device",
          .type = "D",
          .help = "index of that GPU",

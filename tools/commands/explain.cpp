@@ -207,7 +207,8 @@ class Explain : public Command {
       output.write(json ? report_json(run.result.report, tool) : summary(run.result.report, output.style()));
     } else if (topic_ == "step") {
       progress.phase("trying changes");
-      const StepStory story = story_of_step({flags_, scenario, name, run}, advice_context(scenario, name, run));
+      const StepStory story =
+          story_of_step({said_flags(scenario), scenario, name, run}, advice_context(scenario, name, run));
       output.write(json ? step_story_json(story, run, tool)
                         : told(run.result.report, step_story_text(story, run, output.style()), output.style()));
     } else {
@@ -254,10 +255,19 @@ class Explain : public Command {
     return headline(report, style) + "\n" + story + "\n" + assumption_lines(report.assumptions, style);
   }
 
+  // As they are repeated in commands: what a run file of --slow says depends on the cut of the layers, which these
+  // change.
+  [[nodiscard]] ScenarioFlags said_flags(const Scenario& scenario) const {
+    ScenarioFlags said = flags_;
+    said.variation.slow.clear();
+    for (const SlowItem& item : scenario.variation.slow) said.variation.slow.push_back(item.text);
+    return said;
+  }
+
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,
                                              const Simulated& run) const {
     AdviceContext context;
-    context.flags = repeated_flags(flags_);
+    context.flags = repeated_flags(said_flags(scenario));
     context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
     context.auto_partition = scenario.profile && scenario.partition.automatic();

@@ -37,7 +37,7 @@ const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comm
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
 constexpr const char* kExportPlacement =
-    "the simulation places the work of fill-bubbles, which is no part of the schedule";
+    "the simulation places the work of fill-bubbles, which is not part of the schedule";
 
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
 void refuse_other_placements(const Schedule& schedule) {

@@ -38,7 +38,7 @@ class Import : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "FILE",
-         .help = "what the tool wrote; traces: one per rank",
+         .help = "files the tool wrote; traces: one per rank",
          .target = &flags_.files,
          .count = FlagCount::kAll,
          .required = true},

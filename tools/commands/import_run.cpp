@@ -26,7 +26,7 @@ namespace {
 
 [[noreturn]] void refuse_iterations(const std::string& text, std::size_t count) {
   throw InputError(Diagnostic{"C003", "--iterations",
-                              fmt::format("\"{}\" is no list of iterations from 1 to {}", text, count),
+                              fmt::format("\"{}\" is not a list of iterations from 1 to {}", text, count),
                               "write it like --iterations 1,2,5-8"});
 }
 

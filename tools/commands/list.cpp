@@ -190,7 +190,7 @@ class List : public Command {
          .help = "schedules (default), transforms, models, ...",
          .preset = "schedules",
          .target = &family_},
-        {.name = "NAME", .help = "only the one of that name", .target = &name_},
+        {.name = "NAME", .help = "only the entry of that name", .target = &name_},
     };
     add_rows(rows, flag_rows(output_, kListFormats));
     return rows;

@@ -41,13 +41,13 @@ class PlanCommand : public Command {
     rows.push_back({.name = "--patience",
                     .group = "Plan",
                     .unit = FlagUnit::kSeconds,
-                    .help = "over MPI: silence of a lost rank",
+                    .help = "over MPI: seconds until a silent rank is lost",
                     .default_text = "20",
                     .target = &patience_});
     add_rows(rows, flag_rows(planners_));
     rows.push_back({.name = "--schedule-only",
                     .group = "Plan",
-                    .help = "of a given pipeline (-p, -m): its best order",
+                    .help = "only the best order of a given pipeline (-p, -m)",
                     .target = &schedule_only_});
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kPlan));
     add_rows(rows, flag_rows(output_, kPlanFormats));

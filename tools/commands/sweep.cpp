@@ -43,6 +43,7 @@ FlagRows flag_rows(SweepOptions& options) {
   constexpr std::string_view kGroup = "Sweep";
   return {
       {.name = "--best",
+       .alias = "--objective",
        .group = kGroup,
        .type = "WHAT",
        .words = kSweepMerits,
@@ -68,7 +69,7 @@ FlagRows flag_rows(SweepOptions& options) {
       {.name = "--patience",
        .group = kGroup,
        .unit = FlagUnit::kSeconds,
-       .help = "over MPI: silence of a lost rank",
+       .help = "over MPI: seconds until a silent rank is lost",
        .default_text = "20",
        .target = &options.patience},
   };

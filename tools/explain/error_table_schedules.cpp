@@ -86,21 +86,23 @@ constexpr std::array<ErrorRow, 20> kScheduleTables{{
      "copy out and back on the device that runs the op"},
 }};
 
-constexpr std::array<ErrorRow, 10> kClusters{{
+constexpr std::array<ErrorRow, 11> kClusters{{
     {"B001", "B004", "a topology's number of units, or a parameter of it, is missing or invalid",
      "write it like the example in the message"},
     {"B008", "O023", "a link that the topology does not have",
      "name a link that exists; `debubble list topologies NAME` describes them"},
-    {"B015", "B016", "not an order of tp, cp, dp and pp, or not a list of the cluster's devices",
+    {"B015", "B016", "not an order of tp, cp, dp and pp, or not a list of the cluster's GPUs",
      "name each exactly once"},
-    {"B017", "", "more ranks than devices", "use one of the sizes that fit, as in the message"},
-    {"B028", "B007 B029", "nodes and links that do not form a network in which all devices reach each other",
+    {"B017", "", "more ranks than GPUs", "use one of the sizes that fit, as in the message"},
+    {"B028", "B007 B029", "nodes and links that do not form a network in which all GPUs reach each other",
      "correct the node or link that the message names"},
     {"B030", "", "a collective algorithm that does not fit its group", "choose another algorithm or group size"},
     {"B050", "", "no way to run the job on so many GPUs has what `--fix` and `--only` ask for",
      "leave one of tp, cp, pp, dp and the microbatch open, or change --gpus or --global-batch"},
     {"O004", "", "`--slow` names a device, stage or replica that the run does not have", "count from 0"},
     {"O005", "", "a list of `--slow` with another number of factors", "give one factor for each"},
+    {"O030", "", "a run file of `--slow` that does not tell how fast its devices are",
+     "take a run with measured iterations, of the job that is asked about"},
     {"O024", "B009", "a change that changes nothing", "give a factor other than 1, or leave it out"},
 }};
 

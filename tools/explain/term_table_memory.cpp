@@ -8,18 +8,18 @@ void add_memory_terms(std::vector<Term>& rows) {
       rows.end(),
       {{.name = "peak memory",
         .aliases = "peak",
-        .meaning = "the most that a device holds at any time of the step, with the op that reaches it and what it "
-                   "consists of",
+        .meaning = "the most that a device, on each of its GPUs, holds at any time of the step, with the op that "
+                   "reaches it and what it consists of",
         .see = "docs/memory.md"},
        {.name = "memory",
         .aliases = "fit, fits",
         .meaning = "whether the run fits: the peak with what the allocator reserves beyond it, against the memory of "
-                   "the device. Where it does not fit, each line \"fits with\" is one change that was simulated and "
+                   "the GPU. Where it does not fit, each line \"fits with\" is one change that was simulated and "
                    "fits",
         .see = "docs/memory.md"},
        {.name = "spare",
-        .meaning = "the device's memory less what the run takes on the fullest device; below 0 it does not fit, and "
-                   "lacks so much"},
+        .meaning = "the GPU's memory minus what the run needs on the fullest device; negative where it does not fit, "
+                   "by how much is missing"},
        {.name = "on", .meaning = "the device that reaches the peak"},
        {.name = "weight copies",
         .aliases = "copies of the weights, copies",

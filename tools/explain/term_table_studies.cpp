@@ -34,8 +34,9 @@ void add_compare_terms(std::vector<Term>& rows) {
         .meaning = "microbatches per second, relative to the best; per device where the numbers of devices differ"},
        {.name = "needs",
         .meaning = "what a schedule asks of a framework and a model: more weights, a split backward, an even number of "
-                   "devices, slices of the sequence, ... Its letters stand below the table"},
-       {.name = "notes", .meaning = "what a row's numbers rest on or leave out; the letters stand below the table"},
+                   "devices, slices of the sequence, ... The letters are explained below the table"},
+       {.name = "notes",
+        .meaning = "what a row's numbers rest on or leave out; the letters are explained below the table"},
        {.name = "runs today in", .meaning = "frameworks, or the authors' code, that run this schedule today"},
        {.name = "not run", .meaning = "schedules that refuse this number of devices or microbatches, or this model"},
        {.name = "!", .meaning = "before a row: it does not fit, or has an error"},

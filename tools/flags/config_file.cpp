@@ -161,11 +161,13 @@ Flag config_row(std::string& target) {
           .target = &target};
 }
 
-std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
+namespace {
+
+// Inserts the file's flags after the verb. `place` is for a file that cannot be read.
+std::vector<std::string> with_flags_of(const std::string& file, const std::string& place,
+                                       std::vector<std::string> arguments, std::span<const Flag> rows,
                                        const std::vector<std::string>& verbs) {
-  const std::string file = take_config(arguments);
-  if (file.empty()) return arguments;
-  const std::string text = read_file(file, "--config", kMostScriptBytes);
+  const std::string text = read_file(file, place, kMostScriptBytes);
   std::vector<Diagnostic> problems;
   check_syntax(text, file, problems);
   std::vector<ConfigItem> items;
@@ -184,14 +186,40 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, std::
   return arguments;
 }
 
+}  // namespace
+
+std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
+                                       const std::vector<std::string>& verbs) {
+  const std::string file = take_config(arguments);
+  if (file.empty()) return arguments;
+  return with_flags_of(file, "--config", std::move(arguments), rows, verbs);
+}
+
 ScenarioFlags read_scenario_file(const std::string& file) {
   ScenarioFlags flags;
   const FlagRows rows = flag_rows(flags);
-  std::vector<std::string> arguments = expand_config({"simulate", "--config", file}, rows, {"simulate"});
+  std::vector<std::string> arguments = with_flags_of(file, file, {"simulate"}, rows, {"simulate"});
   arguments.erase(arguments.begin());
   std::string complaint = parse_quietly(rows, std::move(arguments));
   if (complaint.empty()) return flags;
   throw InputError(Diagnostic{"D002", file, std::move(complaint), "the keys are the flags of `debubble simulate`"});
+}
+
+InputError placed_in_file(const InputError& error, const std::string& file, const ScenarioFlags& over) {
+  if (file == "-") return error;  // read once
+  ScenarioFlags copy = over;
+  const FlagRows rows = flag_rows(copy);
+  const std::string text = read_file(file, file, kMostScriptBytes);
+  std::vector<Diagnostic> problems = error.diagnostics();
+  for (Diagnostic& problem : problems) {
+    if (!problem.place.starts_with("--")) continue;
+    const std::string name = problem.place.substr(0, problem.place.find(' '));
+    const Flag* flag = find_flag(rows, name);
+    if (flag == nullptr || !values_of(*flag).empty()) continue;
+    const std::string place = line_in_file(text, file, name.substr(2));
+    if (place != file) problem.place = place;
+  }
+  return InputError(std::move(problems));
 }
 
 }  // namespace debubble

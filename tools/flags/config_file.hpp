@@ -15,6 +15,7 @@
 
 #include "scenario/request/flag.hpp"
 #include "scenario/request/scenario.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -29,5 +30,8 @@ namespace debubble {
 // A scenario file alone, as `debubble simulate --config FILE` reads the shared flags. Throws InputError: what
 // expand_config does, and D002 for a value that its flag does not take.
 [[nodiscard]] ScenarioFlags read_scenario_file(const std::string& file);
+
+// The error with the file's lines in place of flags that `file` sets and `over`, the command line, does not.
+[[nodiscard]] InputError placed_in_file(const InputError& error, const std::string& file, const ScenarioFlags& over);
 
 }  // namespace debubble

@@ -85,7 +85,7 @@ FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_vie
 Flag assumptions_row(OutputFlags& flags) {
   return {.name = "--assumptions",
           .group = "Output",
-          .help = "all that the result assumes, with sources",
+          .help = "everything the result assumes, with sources",
           .target = &flags.assumptions,
           .repeated = false};
 }

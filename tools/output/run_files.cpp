@@ -16,7 +16,7 @@ namespace debubble {
 namespace {
 
 constexpr const char* kTablePlacement =
-    "the simulation places the work of fill-bubbles, which is no part of the schedule or of the run's ops";
+    "the simulation places the work of fill-bubbles, which is not part of the schedule or of the run's ops";
 
 // The check comes before any file is opened.
 const RunFileFlags& checked_files(const RunFileFlags& flags, const std::string& output) {

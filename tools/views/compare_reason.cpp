@@ -26,7 +26,7 @@ std::string reason_per_device(const CompareRow& best, const CompareRow& rival) {
   const auto terms = [](const CompareRow& row) {
     return fmt::format("{} devices, {}", devices_in(row), format_duration(row.run->report.makespan));
   };
-  return fmt::format("{} does {} more work per device and second than {}: {}, against {}", best.label,
+  return fmt::format("{} does {} more work per device and second than {}: {} instead of {}", best.label,
                      format_percent(best.rate / rival.rate - 1), rival.label, terms(best), terms(rival));
 }
 
@@ -42,7 +42,7 @@ std::string reason(const CompareRow& best, const CompareRow& rival) {
   const double other = rival.run->report.bubble_ratio;
   std::string text;
   if (best.rate > rival.rate) {
-    text = fmt::format("{} takes {} less time than {} (bubble {} of the step against {}) {}", best.label,
+    text = fmt::format("{}: step {} shorter than with {} (bubble {} of the step instead of {}), {}", best.label,
                        format_percent(1 - rival.rate / best.rate), rival.label, format_percent(bubble),
                        format_percent(other), memory_clause(best, rival));
   } else {
@@ -91,8 +91,10 @@ std::string close_rows(const std::vector<CompareRow>& rows) {
   const std::string by = format_percent(least) == format_percent(most)
                              ? format_percent(most)
                              : format_percent(least) + " to " + format_percent(most);
-  return text + " cannot be told apart from the fastest: measured runs may be in another order below " + by +
-         " (how: docs/models.md)";
+  return text +
+         " cannot be distinguished from the fastest: measured runs may rank differently where they differ by less "
+         "than " +
+         by + " (how: docs/models.md)";
 }
 
 }  // namespace debubble

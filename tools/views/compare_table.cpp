@@ -109,7 +109,7 @@ class CompareText {
       return fits ? list : brief;
     };
     body += list_or(compared_list(style_, "not run", not_run_), names, "why some do not run");
-    body += list_or(compared_list(style_, "runs today in", frameworks()), "", "who runs which");
+    body += list_or(compared_list(style_, "runs today in", frameworks()), "", "framework support");
     if (rows.notes.size() > kMostNotes) left_out.emplace_back("all notes");
     return above + (rows_.empty() ? "" : "\n") + body + more_line(left_out) + (assumed.empty() ? "" : "\n" + assumed);
   }
@@ -135,7 +135,7 @@ class CompareText {
       text = labelled(style_, "best",
                       "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
     } else if (rival_ != nullptr) {
-      text = labelled(style_, "best", (within.empty() ? "" : within + ": ") + reason(*best_, *rival_));
+      text = labelled(style_, "best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
     }
     if (const std::string today = today_text(rows_, best_); !today.empty()) text += labelled(style_, "today", today);
     for (const auto& [label, body] : comparison_.answers) text += labelled(style_, label, body);

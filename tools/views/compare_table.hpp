@@ -17,7 +17,7 @@
 // it does not fit. "~": a modelled run that cannot be told apart from the fastest.
 //
 // The text takes at most 40 lines of 80 columns. What it leaves out (the slowest rows, reasons of schedules that do not
-// run, who runs which, the ends of long notes) it says, and ViewStyle::details shows.
+// run, framework support, the ends of long notes) it says, and ViewStyle::details shows.
 #pragma once
 
 #include <optional>

@@ -80,8 +80,8 @@ std::string changes_text(const StepStory& story, const Simulated& run, std::size
   std::string text;
   for (std::size_t k = 0; k < std::min(kChanges, story.improvements.size()); ++k) {
     const Improvement& one = story.improvements[k];
-    std::string line = fmt::format("{}. {}: {} less", k + 1, one.what, format_percent(one.gain));
-    if (one.microbatches != run.job.schedule.microbatches) line += " per microbatch";
+    std::string line = fmt::format("{}. {}: {}", k + 1, one.what, format_percent(one.gain));
+    line += one.microbatches == run.job.schedule.microbatches ? " shorter" : " less per microbatch";
     line +=
         fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.result.report.makespan));
     if (!one.price.empty()) line += "; " + one.price;
@@ -97,7 +97,7 @@ std::string changes_text(const StepStory& story, const Simulated& run, std::size
       margin = "       ";
     }
   }
-  return text.empty() ? "  nothing that was tried makes it shorter\n" : text;
+  return text.empty() ? "  none of the changes tried makes it shorter\n" : text;
 }
 
 }  // namespace

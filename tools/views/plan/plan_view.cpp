@@ -50,8 +50,8 @@ std::string slower(const PlannedRun& run, const PlannedRun& best) {
 
 // What a person would change first.
 bool matters_for_plan(const Assumption& one) {
-  constexpr std::array<std::string_view, 5> kKeys{"hardware", "memory", "kernel efficiency", "sample",
-                                                  "number formats"};
+  constexpr std::array<std::string_view, 6> kKeys{"hardware", "memory",         "kernel efficiency",
+                                                  "sample",   "number formats", "idle GPUs"};
   return std::find(kKeys.begin(), kKeys.end(), one.key) != kKeys.end();
 }
 

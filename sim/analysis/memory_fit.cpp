@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "sim/analysis/allocator.hpp"
 #include "sim/analysis/memory.hpp"
+#include "sim/analysis/memory_replay.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
 
-class MemoryReplay {
+class AllocatedMemory final : public MemoryReplay {
  public:
-  MemoryReplay(const StageCosts& costs, Bytes capacity, bool expandable)
+  AllocatedMemory(const StageCosts& costs, Bytes capacity, bool expandable)
       : costs_(costs), allocator_(capacity, expandable) {}
 
-  // False where there is no room.
-  bool change(const HeldThing& thing, Bytes bytes) {
+  bool change(const HeldThing& thing, Bytes bytes) override {
     if (bytes > 0) return take(thing, bytes);
     const auto found = held_.find(thing);
     if (found == held_.end()) return true;
@@ -30,9 +31,9 @@ class MemoryReplay {
     return true;
   }
 
-  bool take_resident(Bytes bytes) { return bytes == 0 || allocator_.allocate(bytes).has_value(); }
+  bool take_resident(Bytes bytes) override { return bytes == 0 || allocator_.allocate(bytes).has_value(); }
 
-  [[nodiscard]] Bytes reserved() const { return allocator_.reserved(); }
+  [[nodiscard]] Bytes reserved() const override { return allocator_.reserved(); }
 
  private:
   using Held = std::map<HeldThing, std::vector<CachingAllocator::Block>>;
@@ -73,15 +74,15 @@ class MemoryReplay {
 };
 
 // Without an allocator: levels only.
-class Level {
+class Level final : public MemoryReplay {
  public:
   explicit Level(Bytes capacity) : capacity_(capacity) {}
-  bool change(const HeldThing&, Bytes bytes) { return take_resident(bytes); }
-  bool take_resident(Bytes bytes) {
+  bool change(const HeldThing&, Bytes bytes) override { return take_resident(bytes); }
+  bool take_resident(Bytes bytes) override {
     level_ += bytes;
     return capacity_ == 0 || level_ <= capacity_;
   }
-  [[nodiscard]] Bytes reserved() const { return level_; }
+  [[nodiscard]] Bytes reserved() const override { return level_; }
 
  private:
   Bytes capacity_;
@@ -151,8 +152,8 @@ class DeviceMemories {
     } else {
       const bool expandable = kind_ == AllocatorKind::kExpandable;
       measure_device(
-          walk_, timeline_, device, [&](Bytes capacity) { return MemoryReplay(costs_, capacity, expandable); }, in_full,
-          result);
+          walk_, timeline_, device, [&](Bytes capacity) { return AllocatedMemory(costs_, capacity, expandable); },
+          in_full, result);
     }
   }
 
@@ -190,6 +191,11 @@ class DeviceMemories {
 };
 
 }  // namespace
+
+std::unique_ptr<MemoryReplay> make_memory_replay(const StageCosts& costs, Bytes capacity, AllocatorKind kind) {
+  if (kind == AllocatorKind::kExact) return std::make_unique<Level>(capacity);
+  return std::make_unique<AllocatedMemory>(costs, capacity, kind == AllocatorKind::kExpandable);
+}
 
 std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                                           const std::vector<Bytes>& capacities, AllocatorKind kind) {

@@ -118,7 +118,7 @@ TEST_CASE("a report without spans has the numbers of one with them") {
   int full = 0;
   for (const ScheduleEntry& entry : schedule_catalog()) {
     for (const auto& [devices, microbatches] :
-         {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{80, 160}, std::pair{2, 3'000}}) {
+         {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{40, 80}, std::pair{2, 700}}) {
       ScheduleRequest request;
       request.devices = devices;
       request.microbatches = microbatches;

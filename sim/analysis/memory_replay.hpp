@@ -23,8 +23,9 @@ class MemoryReplay {
   [[nodiscard]] virtual Bytes reserved() const = 0;
 };
 
+// For long runs, whose changes repeat: with equal results, but not a step of the allocator for each (RecurringMemory).
 // `capacity` 0: without end. The costs must stay.
-[[nodiscard]] std::unique_ptr<MemoryReplay> make_memory_replay(const StageCosts& costs, Bytes capacity,
-                                                               AllocatorKind kind);
+[[nodiscard]] std::unique_ptr<MemoryReplay> make_long_replay(const StageCosts& costs, Bytes capacity,
+                                                             AllocatorKind kind);
 
 }  // namespace debubble

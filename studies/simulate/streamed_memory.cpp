@@ -49,7 +49,7 @@ void StreamedMemory::start(std::int32_t number, const std::vector<Bytes>& capaci
   device.settle_at = kKeptAtLeast;
   if (capacities.empty()) return;
   device.memory.capacity = capacities.size() == 1 ? capacities.front() : at(capacities, number);
-  device.replay = make_memory_replay(job_.costs, device.memory.capacity, job_.memory.allocator);
+  device.replay = make_long_replay(job_.costs, device.memory.capacity, job_.memory.allocator);
   for (const Bytes bytes : device.bytes) {
     if (device.replay->take_resident(bytes)) continue;
     device.memory.missing = bytes;

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "cost_models/uniform.hpp"
 #include "formats/exporters/report_json.hpp"
@@ -19,6 +20,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/gate_chains.hpp"
 #include "sim/analysis/idle.hpp"
+#include "sim/analysis/recurring_memory.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "studies/simulate/brief_report.hpp"
@@ -146,6 +148,54 @@ TEST_CASE("a report without spans has the numbers of one with them") {
   MESSAGE(compared << " compared, " << full << " out of memory");
   CHECK(compared > 400);
   CHECK(full > 20);
+}
+
+// A stream of microbatches of which `held` are in memory at a time; now and then one stays longer than usual.
+std::vector<std::pair<HeldThing, Bytes>> streamed_changes(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto held = static_cast<std::int32_t>(1 + seed % 5);
+  std::vector<std::pair<HeldThing, Bytes>> changes;
+  std::int32_t late = -1;
+  for (std::int32_t piece = 0; piece < 2'000; ++piece) {
+    const auto add = [&](HeldThing::What what, std::int32_t of, Bytes bytes) {
+      if (of >= 0) changes.push_back({HeldThing{what, 0, of}, bytes});
+    };
+    add(HeldThing::What::kReceived, piece, 700'000);
+    add(HeldThing::What::kActivation, piece, 9'000'000);
+    add(HeldThing::What::kReceived, piece, -700'000);
+    if (late >= 0) add(HeldThing::What::kActivation, late, -9'000'000);
+    late = random() % 300 == 0 ? piece - held : -1;
+    if (late < 0) add(HeldThing::What::kActivation, piece - held, -9'000'000);
+    if (random() % 500 == 0) add(HeldThing::What::kWorkspace, piece, static_cast<Bytes>(random() % 50'000'000 + 1));
+  }
+  return changes;
+}
+
+TEST_CASE("a memory whose changes recur reserves what its allocator would") {
+  StageCosts costs;
+  costs.stages.resize(1);
+  costs.stages[0].activation_tensors = 3;
+  int failed = 0;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const bool expandable = seed % 2 == 1;
+    const Bytes capacity = seed % 4 < 2 ? 0 : 150'000'000;
+    AllocatedMemory each(costs, capacity, expandable);
+    RecurringMemory recurring(costs, capacity, expandable);
+    Bytes most = 0;
+    Bytes recurring_most = 0;
+    for (const auto& [thing, bytes] : streamed_changes(seed)) {
+      const bool fits = each.change(thing, bytes);
+      REQUIRE(recurring.change(thing, bytes) == fits);
+      most = std::max(most, each.reserved());
+      recurring_most = std::max(recurring_most, recurring.reserved());
+      REQUIRE(recurring_most == most);
+      if (fits) continue;
+      ++failed;
+      break;
+    }
+  }
+  CHECK(failed > 0);
+  CHECK(failed < 20);
 }
 
 TEST_CASE("what a report cannot do without spans it leaves to others") {

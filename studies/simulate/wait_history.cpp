@@ -4,7 +4,7 @@ namespace debubble {
 
 namespace {
 
-ChainParts parts_of(const Way& way, Nanoseconds end) {
+ChainParts way_parts(const Way& way, Nanoseconds end) {
   ChainParts parts{};
   parts[to_index(ChainPart::kLatency)] = way.latency;
   parts[to_index(ChainPart::kBandwidth)] = way.bandwidth;
@@ -55,14 +55,14 @@ ChainParts WaitHistory::explain(std::int64_t maker, const TransferTime& transfer
   if (!gap.open()) return gap.parts();
   const std::int64_t first = first_within(maker, from);
   const Cell& last = at(first).cell;
-  gap.leap(parts_of(at(maker).cell.way, at(maker).cell.end), parts_of(last.way, last.end), last.end);
+  gap.leap(way_parts(at(maker).cell.way, at(maker).cell.end), way_parts(last.way, last.end), last.end);
   gap.take(ChainPart::kCompute, last.begin);
   if (last.received) take_transfer(last.transfer, last.begin, gap);
   return gap.parts();
 }
 
 ChainParts WaitHistory::from_start(const Way& maker, const TransferTime& transfer, Nanoseconds at) {
-  return parts_of(maker.after(transfer), at);
+  return way_parts(maker.after(transfer), at);
 }
 
 void WaitHistory::forget_before(Nanoseconds time) {

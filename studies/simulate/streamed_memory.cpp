@@ -12,7 +12,7 @@ namespace debubble {
 namespace {
 
 constexpr Nanoseconds kEndOfTime = std::numeric_limits<Nanoseconds>::max();
-constexpr std::size_t kKeptAtLeast = 64;  // cells; fewer are not worth a look
+constexpr std::size_t kKeptAtLeast = 4;  // cells; fewer are not worth a look
 
 Timeline timeline_without_spans(int devices) {
   Timeline timeline;
@@ -108,20 +108,21 @@ Nanoseconds StreamedMemory::bound_of(const Device& device) const {
 
 // What has arrived by a cell's begin counts before it allocates, what arrives before its end before it releases.
 void StreamedMemory::settle(Device& device, Nanoseconds bound) {
-  while (!device.cells.empty()) {
-    Cell& cell = device.cells.front();
+  std::size_t settled = 0;
+  for (; settled < device.cells.size(); ++settled) {
+    Cell& cell = device.cells[settled];
     if (!cell.begun) {
-      if (cell.span.begin >= bound) return;
+      if (cell.span.begin >= bound) break;
       settle_arrivals(device, cell.span.begin, true);
       begin(device, cell);
       cell.begun = true;
     }
-    if (cell.span.end >= bound) return;
+    if (cell.span.end >= bound) break;
     settle_arrivals(device, cell.span.end, false);
     end(device, cell);
     device.position = cell.position + (cell.span.paired ? 2 : 1);
-    device.cells.pop_front();
   }
+  device.cells.erase(device.cells.begin(), device.cells.begin() + static_cast<std::ptrdiff_t>(settled));
 }
 
 void StreamedMemory::settle_arrivals(Device& device, Nanoseconds until, bool inclusive) {

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -59,7 +58,7 @@ class StreamedMemory {
     DeviceReport report;
     BytesByCategory bytes{};
     Cause peak;
-    std::deque<Cell> cells;         // not yet settled
+    std::vector<Cell> cells;        // not yet settled
     std::vector<Arrival> arrivals;  // neither; a heap, the next first
     std::size_t position = 0;       // of the first op that is not settled
     std::size_t settle_at = 0;      // as soon as there are so many cells

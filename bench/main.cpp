@@ -154,7 +154,7 @@ bool print_promises(const Collector& results) {
   }
   for (const char* microbatches : {"1000000", "10000000"}) {
     kept &= promise((std::string("memory of numbers, p=2 m=") + microbatches + ", per op").c_str(),
-                    results.seconds(std::string("command_memory/") + microbatches), 48, " B");
+                    results.seconds(std::string("command_memory/") + microbatches), 20, " B");
   }
   constexpr double kMillisecondsPerSecond = 1e3;
   kept &= promise("whole command, p=8 m=64, CPU time", results.seconds("command_simulate/") * kMillisecondsPerSecond,

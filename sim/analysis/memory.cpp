@@ -186,14 +186,12 @@ void MemoryWalk::end_members(const Span& span, const Visit& visit) const {
   }
 }
 
-void MemoryWalk::begin_span(const Span& span, BytesByCategory& bytes) const {
-  for_each_op(span, [&](const Op& op) {
-    begin(op, [&](const Change& change) { bytes_in(bytes, change.category) += change.bytes; });
-  });
+void MemoryWalk::begin_changes(const Span& span, const std::function<void(const Change&)>& visit) const {
+  for_each_op(span, [&](const Op& op) { begin(op, visit); });
 }
 
-void MemoryWalk::end_span(const Span& span, BytesByCategory& bytes) const {
-  end_members(span, [&](const Change& change) { bytes_in(bytes, change.category) += change.bytes; });
+void MemoryWalk::end_changes(const Span& span, const std::function<void(const Change&)>& visit) const {
+  end_members(span, visit);
 }
 
 template <typename Changed, typename Settled>

@@ -57,9 +57,15 @@ class MemoryWalk {
   // The same walk, change by change.
   void run_changes(int device, const ChangeObserver& observe) const;
 
-  // What one span's begin and end change, where nothing arrives or is copied: for runs whose spans are not kept.
-  void begin_span(const Span& span, BytesByCategory& bytes) const;
-  void end_span(const Span& span, BytesByCategory& bytes) const;
+  // What one span's begin and end change, in order, but for what arrives or is copied: for runs whose spans are not
+  // kept.
+  struct Change {
+    MemoryCategory category = MemoryCategory::kActivations;
+    HeldThing thing;
+    Bytes bytes = 0;
+  };
+  void begin_changes(const Span& span, const std::function<void(const Change&)>& visit) const;
+  void end_changes(const Span& span, const std::function<void(const Change&)>& visit) const;
 
   // The most that the device's copies have in the host's memory at once.
   [[nodiscard]] Bytes peak_host(int device) const;
@@ -72,11 +78,6 @@ class MemoryWalk {
     MemoryCategory category = MemoryCategory::kReceived;
     Gate cause;
     HeldThing thing;
-  };
-  struct Change {
-    MemoryCategory category = MemoryCategory::kActivations;
-    HeldThing thing;
-    Bytes bytes = 0;
   };
 
   void find_recomputed();

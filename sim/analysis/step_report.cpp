@@ -75,29 +75,33 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
   return report;
 }
 
+InsideCollectives::InsideCollectives(const Schedule& schedule, const StageCosts& costs)
+    : shares_(schedule), costs_(costs) {}
+
+Nanoseconds InsideCollectives::of(const Op& op) const {
+  if (is_vocabulary(op.kind)) return 0;
+  const StageCost& cost = costs_.stages[to_index(op.stage)];
+  const int piece_class = shares_.class_of(op.microbatch);
+  switch (op.kind) {
+    case OpKind::kForward:
+      return shares_.part(cost.forward_collective, piece_class);
+    case OpKind::kBackward:
+    case OpKind::kInputGrad:  // the cost is that of I and W together
+      return shares_.part(cost.backward_collective, piece_class);
+    case OpKind::kRecompute:  // the whole forward again, or a part without collectives
+      return cost.recompute == cost.forward ? shares_.part(cost.forward_collective, piece_class) : 0;
+    case OpKind::kWeightGrad:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      return 0;
+  }
+  return 0;
+}
+
 Nanoseconds inside_collectives(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
-  const PieceShares shares(schedule);
-  const auto of = [&](const Op& op) -> Nanoseconds {
-    if (is_vocabulary(op.kind)) return 0;
-    const StageCost& cost = costs.stages[to_index(op.stage)];
-    const int piece_class = shares.class_of(op.microbatch);
-    switch (op.kind) {
-      case OpKind::kForward:
-        return shares.part(cost.forward_collective, piece_class);
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:  // the cost is that of I and W together
-        return shares.part(cost.backward_collective, piece_class);
-      case OpKind::kRecompute:  // the whole forward again, or a part without collectives
-        return cost.recompute == cost.forward ? shares.part(cost.forward_collective, piece_class) : 0;
-      case OpKind::kWeightGrad:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        return 0;
-    }
-    return 0;
-  };
+  const InsideCollectives inside(schedule, costs);
   Nanoseconds sum = 0;
-  for (const Span& span : timeline.spans) sum += of(span.op) + (span.paired ? of(span.partner) : 0);
+  for (const Span& span : timeline.spans) sum += inside.of(span.op) + (span.paired ? inside.of(span.partner) : 0);
   return sum;
 }
 

@@ -50,6 +50,12 @@ bool Lowering::depend_on_each_other(const Op& a, const Op& b) const {
 }
 
 Program Lowering::start(P2p p2p) const {
+  Program program = without_nodes(p2p);
+  program.nodes.reserve(schedule_.total_ops());
+  return program;
+}
+
+Program Lowering::without_nodes(P2p p2p) const {
   Program program;
   program.devices = schedule_.devices;
   program.lanes = schedule_.copies.empty() ? schedule_.devices : 2 * schedule_.devices;
@@ -65,7 +71,6 @@ Program Lowering::start(P2p p2p) const {
     throw InputError(Diagnostic{"X005", "", "a program of " + std::to_string(ops) + " ops is too large",
                                 "use fewer microbatches: the steady state repeats"});
   }
-  program.nodes.reserve(ops);
   add_channels(program);
   add_cells(program);
   if (has_shards_) add_shards(program);

@@ -7,6 +7,7 @@
 // span and transfer with what it waited for. Both give the same times to the nanosecond.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sim/core/schedule.hpp"
@@ -45,5 +46,7 @@ struct Totals {
 // iteration are placed as in a single run: the lowering does not reach across iterations.
 [[nodiscard]] Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,
                                         int max_iterations = 64);
+// The same of whatever gives the ends of all lanes that have work, after one more iteration each time it is asked.
+[[nodiscard]] Nanoseconds repeating_period(int max_iterations, const std::function<std::vector<Nanoseconds>()>& next);
 
 }  // namespace debubble

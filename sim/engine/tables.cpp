@@ -141,7 +141,7 @@ constexpr std::int64_t kMostSum = std::numeric_limits<std::int64_t>::max() / 4;
 
 // The run is a sum of at most one duration and one transfer per node, and memory of at most one allocation per node:
 // if the largest of each times the number of nodes fits, no partial sum can overflow.
-void check_table_range(const Program& program, const Tables& tables) {
+void check_table_range(std::size_t count, const Tables& tables) {
   double longest = 0;
   double largest = 0;
   for (const CellCost& cell : tables.cells) {
@@ -158,7 +158,7 @@ void check_table_range(const Program& program, const Tables& tables) {
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
   constexpr auto kLimit = static_cast<double>(kMostSum);
-  const auto nodes = static_cast<double>(program.nodes.size() + 1);
+  const auto nodes = static_cast<double>(count + 1);
   if ((longest + slowest) * nodes > kLimit) refuse_times();
   if (largest * nodes + resident > kLimit) refuse_sizes();
 }
@@ -192,7 +192,7 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
 
 }  // namespace
 
-Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology) {
+Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology, std::size_t nodes) {
   if (costs.stages.size() != static_cast<std::size_t>(program.placement.stages())) {
     throw InputError(Diagnostic{"X003", "",
                                 "the schedule has " + std::to_string(program.placement.stages()) +
@@ -218,7 +218,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   tables.has_arrivals_or_workspace |= !program.copies.empty();
   if (costs.vocabulary) tables.barrier = costs.vocabulary->barrier;
   add_static(program, costs, tables);
-  check_table_range(program, tables);
+  check_table_range(std::max(nodes, program.nodes.size()), tables);
   return tables;
 }
 

@@ -25,7 +25,7 @@ class RowChecker {
 
   std::vector<ScheduleProblem> run() {
     check_shape();
-    for (std::int32_t id = 0; id < ops_.size(); ++id) {
+    for (std::int32_t id = 0; id < ops_.size() && !is_full(); ++id) {
       if (!ops_.in_range(ops_.op(id))) {
         report_out_of_range(id);
         continue;
@@ -36,6 +36,7 @@ class RowChecker {
     }
     check_cells();
     for (const OpIndex::Duplicate& twice : ops_.duplicates()) {
+      if (is_full()) break;
       report("T003", twice.id, twice.first, to_string(ops_.op(twice.id)) + " is in the schedule twice",
              "every op runs exactly once");
     }
@@ -52,8 +53,10 @@ class RowChecker {
     ScheduleProblem problem{std::move(code), -1, -1, -1, -1, std::move(message), std::move(help)};
     if (id >= 0) problem.device = ops_.device(id), problem.position = ops_.position(id);
     if (other >= 0) problem.other_device = ops_.device(other), problem.other_position = ops_.position(other);
-    if (problems_.size() < kMostScheduleProblems) problems_.push_back(std::move(problem));
+    if (!is_full()) problems_.push_back(std::move(problem));
   }
+  // Then no more is reported, so that nothing is gained by looking.
+  [[nodiscard]] bool is_full() const { return problems_.size() >= kMostScheduleProblems; }
   void report_shape(std::string message) { report("T001", -1, -1, std::move(message), ""); }
 
   // The parts of the value must agree before placement and replica_of may be used; `placed_` says that they do.

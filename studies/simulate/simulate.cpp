@@ -69,19 +69,19 @@ void add_rates(const Job& job, Report& report) {
 }
 
 // What does not follow from when each op ran.
-void add_facts(const Job& job, const Program& program, const Result& result, Report& report) {
-  if (walks(job)) {
-    report.steady_period = steady_period(program, job.costs, job.topology, iterations_for(program.nodes.size()));
-  }
+void add_facts(const Job& job, const Result& result, Report& report) {
   report.cluster = cluster_report(job, result.replica_makespans, report.makespan);
   add_rates(job, report);
+  if (out_of_memory(report)) report.findings.emplace_back(OutOfMemory{});
 }
 
 Report report_on(const Job& job, const Program& program, const Result& result) {
   Report report = analyse(result.timeline, job.schedule, job.costs);
-  add_facts(job, program, result, report);
+  if (walks(job)) {
+    report.steady_period = steady_period(program, job.costs, job.topology, iterations_for(program.nodes.size()));
+  }
   report.memory_fit = judge_memory(job, result.timeline);
-  if (out_of_memory(report)) report.findings.emplace_back(OutOfMemory{});
+  add_facts(job, result, report);
   if (report.stream) add_pace(job, result, report);
   if (job.extra_work) report.extra_work = fill_bubbles(result.timeline, job.schedule, *job.extra_work);
   return report;
@@ -96,15 +96,14 @@ void add_what_the_job_says(const Job& job, Report& report) {
 }
 
 // Without spans, where there are many ops and the numbers follow without.
-std::optional<Result> numbers_only(const Job& job, const Lowered& lowered, Progress& progress) {
-  const auto* program = std::get_if<Program>(&lowered);
-  if (program == nullptr || program->nodes.size() <= kMostShownOps || !walks(job)) return std::nullopt;
-  if (!job.memory.capacities.empty() || distinct_replicas(job, *program, job.variation) > 1) return std::nullopt;
+std::optional<Result> numbers_only(const Job& job, Progress& progress) {
+  const std::size_t ops = job.schedule.total_ops();
+  if (ops <= kMostShownOps) return std::nullopt;
   progress.phase("simulating " + op_count_text(job));
-  std::optional<Report> report = brief_report(job, *program);
+  std::optional<Report> report = brief_report(job, iterations_for(ops));
   if (!report) return std::nullopt;
   Result result;
-  add_facts(job, *program, result, *report);
+  add_facts(job, result, *report);
   result.report = std::move(*report);
   add_what_the_job_says(job, result.report);
   return result;
@@ -114,8 +113,8 @@ std::optional<Result> numbers_only(const Job& job, const Lowered& lowered, Progr
 void require_room_for_spans(const Job& job) {
   constexpr std::size_t kBytesEach = 260;
   require_room(job.schedule.total_ops(), kBytesEach,
-               "use fewer microbatches: the steady state repeats; a plain schedule's numbers without --trace, "
-               "--save-run, sizes of tensors or a device's memory take 40 bytes per op");
+               "use fewer microbatches: the steady state repeats; numbers alone, without --trace and --save-run, take "
+               "16 bytes per op where transfers overlap with compute and share no links");
 }
 
 }  // namespace
@@ -137,12 +136,12 @@ void add_notes(const Schedule& schedule, Report& report) {
 }
 
 Result simulate(const Job& job, Progress& progress, Keep keep) {
-  progress.phase("lowering " + op_count_text(job));
-  const Lowered lowered = lower(job.schedule, job.p2p);
   if (keep == Keep::kNumbers) {
-    if (std::optional<Result> result = numbers_only(job, lowered, progress)) return std::move(*result);
+    if (std::optional<Result> result = numbers_only(job, progress)) return std::move(*result);
   }
   require_room_for_spans(job);
+  progress.phase("lowering " + op_count_text(job));
+  const Lowered lowered = lower(job.schedule, job.p2p);
   return *simulate_while_it_fits(job, lowered, {}, progress);
 }
 

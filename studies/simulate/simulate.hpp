@@ -27,7 +27,7 @@ struct Result {
 // What a caller looks at. Of a run of more than kMostShownOps nobody sees single ops in a chart: where the numbers of
 // the report are all that is asked for, and follow without spans (brief_report.hpp), there is no timeline.
 enum class Keep { kTimeline, kNumbers };
-inline constexpr std::size_t kMostShownOps = 2'000'000;
+inline constexpr std::size_t kMostShownOps = 200'000;
 
 // Simulates and analyses. The report repeats the job's assumptions. Throws InputError X005 when the machine has not the
 // memory for it.

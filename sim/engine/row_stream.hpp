@@ -36,10 +36,10 @@ struct StreamedTensor {
 struct StreamedCell {
   std::int64_t number = 0;  // from 0, in the order of the stream
   std::int32_t device = 0;
-  std::size_t position = 0;          // of `op` in the device's row
-  Op op;                             //
-  Op partner;                        // of a pair
-  bool paired = false;               //
+  std::size_t position = 0;  // of `op` in the device's row
+  Op op;
+  Op partner;  // of a pair
+  bool paired = false;
   std::array<StreamedTensor, 2> in;  // by member
   std::array<StreamedTensor, 2> out;
   Nanoseconds begin = 0;

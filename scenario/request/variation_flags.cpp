@@ -40,7 +40,7 @@ FlagRows flag_rows(VariationFlags& flags) {
       {.name = "--slow",
        .group = kGroup,
        .type = "WHAT=N:FACTOR|FILE",
-       .help = "slowdown: device=3:2, stage=0:1.1, or a measured run",
+       .help = "slowdown: device=3:2, stage=0:1.1, or a run file",
        .target = &flags.slow,
        .count = FlagCount::kAll,
        .form = FlagForm::kCommas},

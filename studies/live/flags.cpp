@@ -45,7 +45,7 @@ FlagRows flag_rows(LiveFlags& flags) {
       {.name = "--watchdog",
        .group = kLive,
        .unit = FlagUnit::kSeconds,
-       .help = "seconds without progress until a run is ended",
+       .help = "end a run this long without progress",
        .default_text = "10",
        .target = &flags.watchdog},
       {.name = "--fault",

@@ -75,7 +75,7 @@ FlagRows flag_rows(PlanFlags& flags) {
       {.name = "--threads",
        .group = kGroup,
        .type = "N",
-       .help = "threads; the answer stays the same",
+       .help = "threads; same answer",
        .default_text = "the cores",
        .target = &flags.threads},
   };

@@ -64,7 +64,7 @@ TEST_CASE("kernel file: what is wrong is told by line") {
   CHECK(says(many, "does not ascend"));
   CHECK(says(many, "stands here twice"));
   CHECK(says(refused(kHead), "no products in bf16"));
-  CHECK(says(refused(kHead + "product,bf16,64,64,1,2\n"), "no whole grid"));
+  CHECK(says(refused(kHead + "product,bf16,64,64,1,2\n"), "not a whole grid"));
   CHECK(says(refused(kHead + kGrid + "memory,fwd,1.5\n"), "P004"));
   CHECK(says(refused(kHead + kGrid + "lengths,1,2\nattention,fwd,causal,64,64,0.5,1.5\n"), "above 1"));
   CHECK(says(refused(kHead + kGrid + "lengths,1,2\nheads,1,2\nattention_fill,1,0.5,1\n"), "one line for each length"));

@@ -41,7 +41,7 @@ class PlanCommand : public Command {
     rows.push_back({.name = "--patience",
                     .group = "Plan",
                     .unit = FlagUnit::kSeconds,
-                    .help = "over MPI: seconds until a silent rank is lost",
+                    .help = "MPI: silence until a rank is lost",
                     .default_text = "20",
                     .target = &patience_});
     add_rows(rows, flag_rows(planners_));

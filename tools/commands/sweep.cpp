@@ -69,7 +69,7 @@ FlagRows flag_rows(SweepOptions& options) {
       {.name = "--patience",
        .group = kGroup,
        .unit = FlagUnit::kSeconds,
-       .help = "over MPI: seconds until a silent rank is lost",
+       .help = "MPI: silence until a rank is lost",
        .default_text = "20",
        .target = &options.patience},
   };

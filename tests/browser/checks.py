@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import chromium
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
 
@@ -30,19 +32,28 @@ class Checks:
 
 
 def apt_has(package):
+    """Whether apt can install it; "esbuild=0.17.0": that version."""
+    name, _, version = package.partition("=")
     if shutil.which("apt-cache") is None:
         return False
-    shown = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True, check=False).stdout
-    return any(line.strip().startswith("Candidate:") and "(none)" not in line for line in shown.splitlines())
+    shown = subprocess.run(["apt-cache", "policy", name], capture_output=True, text=True, check=False).stdout
+    candidates = [line.split()[1] for line in shown.splitlines() if line.strip().startswith("Candidate:")]
+    return any(one != "(none)" and one.startswith(version) for one in candidates)
 
 
 def cannot_run(why, *packages):
     """Ends the test: as skipped, but as failed on a CI machine that could have had the packages."""
+    names = " ".join(package.partition("=")[0] for package in packages)
     if os.environ.get("CI") and packages and all(apt_has(package) for package in packages):
-        print(f"FAILED: {why}; apt has {' '.join(packages)}, and tools/test installs them")
+        print(f"FAILED: {why}; apt has {names}, and tools/test installs them")
         sys.exit(1)
-    print(f"SKIPPED: {why}")
+    print(f"SKIPPED: {why}; on Debian 12: apt-get install {names}" if packages else f"SKIPPED: {why}")
     sys.exit(SKIPPED)
+
+
+def need_browser():
+    if chromium.command() is None:
+        cannot_run("no Chromium here", "chromium")
 
 
 def run(binary, *arguments, status=0):

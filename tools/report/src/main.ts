@@ -1,10 +1,17 @@
 // Reads the data of the page that this script is in and builds the page of its verb.
 import { PageData, readPage } from "./data/page";
+import { comparePage } from "./pages/compare";
+import { diffPage } from "./pages/diff";
 import { runPage } from "./pages/simulate";
+import { whatIfPage } from "./pages/whatif";
 import { node } from "./parts/dom";
 
 const pages: Record<string, (page: PageData, main: HTMLElement) => void> = {
+  compare: comparePage,
+  diff: diffPage,
+  live: runPage,
   simulate: runPage,
+  whatif: whatIfPage,
 };
 
 async function start(): Promise<void> {

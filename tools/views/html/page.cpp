@@ -26,10 +26,12 @@ std::string page_header(const Page& page, std::string& bytes) {
     answers.push_back(answer);
   }
   Json documents = Json::array();
-  for (const PageDocument& document : page.documents) {
-    documents.push_back({{"name", document.name}, {"offset", bytes.size()}, {"bytes", document.text.size()}});
-    bytes += document.text;
-  }
+  const auto add = [&](const std::string& name, const std::string& text) {
+    documents.push_back({{"name", name}, {"offset", bytes.size()}, {"bytes", text.size()}});
+    bytes += text;
+  };
+  for (const PageDocument& document : page.documents) add(document.name, document.text);
+  add("report.txt", page.text);
   Json runs = Json::array();
   for (const PageRun& run : page.runs) runs.push_back(run_tables(run, bytes));
   const Json header = {{"page_version", kPageVersion},

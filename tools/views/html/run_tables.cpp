@@ -181,6 +181,7 @@ Json run_tables(const PageRun& run, std::string& bytes) {
                        {"path", path_table(timeline, bytes)},        {"memory", memory_table(run, bytes)}};
   const bool replicas = schedule.placement.replicas() > 1 && !schedule.replicas_share_weights;
   return Json{{"label", run.label},
+              {"report", run.report},
               {"devices", timeline.devices},
               {"stages", schedule.stages},
               {"pieces", schedule.pieces},

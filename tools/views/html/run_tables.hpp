@@ -2,6 +2,7 @@
 // of the step, idle gaps with their causes, the critical path, memory.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "formats/json/json.hpp"
@@ -17,6 +18,7 @@ struct PageRun {
   const Timeline* timeline = nullptr;
   const Schedule* schedule = nullptr;
   const StageCosts* costs = nullptr;
+  std::size_t report = 0;  // which of the runs in report.json it is
 };
 
 // Appends the columns to `bytes`; what is returned says where they are, and what their numbers are called.

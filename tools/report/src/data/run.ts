@@ -4,6 +4,7 @@ import { Table, TableHeader } from "./table";
 
 export interface RunHeader {
   label: string;
+  report: number; // which of the runs in report.json
   devices: number;
   stages: number;
   pieces: number;

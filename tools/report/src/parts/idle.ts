@@ -26,7 +26,7 @@ function bar(device: DeviceReport, causes: string[], longest: number): HTMLEleme
   return node("div", { class: "bar", "aria-hidden": "true" }, ...parts);
 }
 
-export function idle(report: Report): HTMLElement {
+export function idle(report: Report, title = "Idle time by cause"): HTMLElement {
   const { devices } = report;
   const causes = causesIn(devices);
   const longest = Math.max(...devices.map((device) => device.idle_ns), 1);
@@ -43,7 +43,7 @@ export function idle(report: Report): HTMLElement {
       value: (one: DeviceReport) => one.idle_by_cause_ns[cause]!,
     })),
   ];
-  return section("Idle time by cause", causeKey(causes), table({ caption: "Busy and idle time of every device", columns, rows: devices }));
+  return section(title, causeKey(causes), table({ caption: "Busy and idle time of every device", columns, rows: devices }));
 }
 
 export function memoryTable(report: Report): HTMLElement {

@@ -14,6 +14,7 @@ export interface TableOptions<Row> {
   columns: Column<Row>[];
   rows: Row[];
   onRow?: (row: Row) => void;
+  sortable?: boolean; // unless rows are of different kinds
 }
 
 function cell<Row>(column: Column<Row>, row: Row, first: boolean): HTMLTableCellElement {
@@ -33,7 +34,7 @@ function compare(a: number | string | null | undefined, b: number | string | nul
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
 }
 
-export function table<Row>({ caption, columns, rows, onRow }: TableOptions<Row>): HTMLElement {
+export function table<Row>({ caption, columns, rows, onRow, sortable = true }: TableOptions<Row>): HTMLElement {
   const body = node("tbody");
   const isNumber = (column: Column<Row>, k: number): boolean => k > 0 && typeof (rows[0] && column.value?.(rows[0])) === "number";
   const headings = columns.map((column, k) => node("th", { scope: "col", class: isNumber(column, k) ? "number" : "" }, column.title));
@@ -46,7 +47,7 @@ export function table<Row>({ caption, columns, rows, onRow }: TableOptions<Row>)
   };
   columns.forEach((column, k) => {
     const { value } = column;
-    if (value === undefined) return;
+    if (value === undefined || !sortable) return;
     let up = false;
     const sort = node("button", { type: "button", class: "sort" }, column.title);
     headings[k]!.replaceChildren(sort);

@@ -84,13 +84,15 @@ class Chromium:
         return json.loads(message)
 
     def open(self, path, width=1280, height=900, dark=False):
-        return Page(self, path, width, height, dark)
+        page = Page(self, width, height, dark)
+        page.go(path)
+        return page
 
 
 class Page:
-    def __init__(self, browser, path, width, height, dark):
+    def __init__(self, browser, width, height, dark=False):
         self.browser = browser
-        self.path = path
+        self.path = None
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -98,6 +100,10 @@ class Page:
         self.resize(width, height)
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
+
+    def go(self, path):
+        """Opens a file of ours, and waits until it is built."""
+        self.path = path
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait_for("document.documentElement && document.documentElement.dataset.ready !== undefined")
 

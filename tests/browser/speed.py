@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from checks import Checks, need_browser, run
-from chromium import Chromium
+from chromium import Chromium, Page
 from simulate import check_quiet
 
 JOBS = {100_000: (16, 3_125), 500_000: (8, 31_250)}
@@ -26,13 +26,9 @@ def measure(checks, browser, binary, folder, ops):
     devices, microbatches = JOBS[ops]
     path = folder / f"{ops}.html"
     run(binary, "simulate", "-p", devices, "-m", microbatches, "--comm", "0.05", "--html", path)
-    blank = folder / "blank.html"
-    blank.write_text("<html data-ready='0'>")
-    with browser.open(blank, 1600, 900) as page:
+    with Page(browser, 1600, 900) as page:
         page.call("Performance.enable", timeDomain="threadTicks")
-        page.path = path
-        page.call("Page.navigate", url=path.resolve().as_uri())
-        page.wait_for("document.documentElement?.dataset.ready > 0")
+        page.go(path)
         page.settle()
         script, task = metrics(page)
         page.evaluate(f"""(async () => {{ for (let k = 0; k < {ZOOMS}; ++k) {{

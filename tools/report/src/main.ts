@@ -1,15 +1,19 @@
 // Reads the data of the page that this script is in and builds the page of its verb.
 import { PageData, readPage } from "./data/page";
+import { checkPage } from "./pages/check";
 import { comparePage } from "./pages/compare";
 import { diffPage } from "./pages/diff";
+import { planPage } from "./pages/plan";
 import { runPage } from "./pages/simulate";
 import { whatIfPage } from "./pages/whatif";
 import { node } from "./parts/dom";
 
 const pages: Record<string, (page: PageData, main: HTMLElement) => void> = {
+  check: checkPage,
   compare: comparePage,
   diff: diffPage,
   live: runPage,
+  plan: planPage,
   simulate: runPage,
   whatif: whatIfPage,
 };

@@ -22,6 +22,7 @@ interface Box {
 }
 
 export class Painter {
+  isDense = false; // whether some ops of the last picture were narrower than a pixel
   private readonly density: Density;
   private readonly letters: string[];
   private readonly pixels = new Pixels();
@@ -51,6 +52,7 @@ export class Painter {
     const pen = this.surface.context;
     if (to - from > this.plotWidth * 0.6) {
       this.dense(row, y, theme);
+      this.isDense = true;
     } else {
       pen.fillStyle = theme.idle;
       pen.fillRect(this.left, y, this.plotWidth, row.compute);

@@ -25,6 +25,7 @@ export class PipelineChart {
   drawTime = 0; // ms that the last drawing took
   onSelect: (thing: Thing) => void = () => undefined;
   onHover: (thing: Thing) => void = () => undefined;
+  onDense: (dense: boolean) => void = () => undefined;
   readonly painter: Painter;
   private readonly rows: Rows;
   private readonly links: Links;
@@ -140,6 +141,7 @@ export class PipelineChart {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     const top = this.surface.top;
+    this.painter.isDense = false;
     for (const row of this.rows.devices) {
       if (row.y + row.height < top || row.y > top + this.surface.height) continue;
       this.painter.device(row, row.y - top, this.options, theme);
@@ -152,6 +154,7 @@ export class PipelineChart {
     this.outline(this.selected, theme.text, 2.5);
     this.axis(theme);
     this.cursor(theme);
+    this.onDense(this.painter.isDense);
     this.drawTime = performance.now() - started;
   }
 

@@ -22,8 +22,15 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return node("section", { "aria-labelledby": id }, node("h2", { id }, title), ...children);
 }
 
+// A label that is a sign only is read out as its title.
 export function button(label: string, title: string, action: () => void): HTMLButtonElement {
-  return node("button", { type: "button", title, "aria-label": title, click: action }, label);
+  const name: Attributes = /[a-z]/i.test(label) ? {} : { "aria-label": title };
+  return node("button", { type: "button", title, ...name, click: action }, label);
+}
+
+// Text as it is, which scrolls on its own; so it takes the focus, for who has no mouse.
+export function pre(label: string, text: string, look = ""): HTMLPreElement {
+  return node("pre", { tabindex: 0, role: "region", "aria-label": label, class: look }, text);
 }
 
 export function checkbox(label: string, checked: boolean, change: (on: boolean) => void): HTMLLabelElement {

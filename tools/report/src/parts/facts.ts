@@ -1,7 +1,7 @@
 // What a result rests on and comes from: findings, assumptions with their source, the command, the data to save.
 import { PageData } from "../data/page";
 import { Assumption, Finding } from "../data/report";
-import { button, details, node, section } from "./dom";
+import { button, details, node, pre, section } from "./dom";
 import { table } from "./table";
 
 export function findings(list: Finding[]): HTMLElement {
@@ -44,8 +44,8 @@ export function origin(page: PageData, more: { name: string; text: () => string 
   const { tool, command_line } = page.header;
   return section(
     "Command and data",
-    details("The report as text", () => node("pre", { tabindex: 0, "aria-label": "the report as text", class: "report" }, page.text("report.txt"))),
-    node("pre", { tabindex: 0, "aria-label": "the command that made this page" }, command_line),
+    details("The report as text", () => pre("the report as text", page.text("report.txt"), "report")),
+    pre("the command that made this page", command_line),
     node("div", { class: "tools" }, "Save ", ...buttons),
     node("p", { class: "faint" }, `Made by ${tool.name} ${tool.version}. This file asks the network for nothing.`),
   );

@@ -15,7 +15,7 @@ function waitWords(run: Run, span: number): string {
 function rowsFrom(run: Run, first: number): HTMLElement {
   const count = Math.min(perPage, run.spans.table.rows - first);
   return table<number>({
-    caption: `Ops ${first + 1} to ${first + count} of ${run.spans.table.rows}, by device, then in running order`,
+    caption: `Ops ${first + 1} to ${first + count} of ${run.spans.table.rows} (${run.header.label}), by device, then in running order`,
     columns: [
       { title: "op", text: (k) => spanName(run, k) },
       { title: "device", text: (k) => `d${run.spans.device[k]}`, value: (k) => run.spans.device[k]! },

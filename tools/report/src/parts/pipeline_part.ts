@@ -95,7 +95,9 @@ export function pipelinePart(run: Run, window: TimeWindow, label = "Pipeline"): 
     checkbox("hatches", false, (on) => chart.set({ hatches: on })),
     searchBox(chart));
   const panel = new Panel(chart, run);
-  const part = node("div", {}, tools, place, legend(run), causes, panel.node,
+  const dense = node("p", { class: "faint" }, "Ops are narrower than a pixel here: each column shows how its time is shared out, idle on top. Zoom in to see ops.");
+  chart.onDense = (on) => (dense.hidden = !on);
+  const part = node("div", {}, tools, place, legend(run), dense, causes, panel.node,
     details("Keys and mouse", () => node("p", {}, keyHelp)), details("The ops as a table", () => opTable(run)));
   return { chart, node: part };
 }

@@ -88,7 +88,8 @@ Page diff_page(const Diff& diff, const std::string& command_line) {
                              format_duration(step.predicted), format_gap(step.gap()));
   const std::string relative = format_relative_gap(step.gap(), step.predicted);
   if (!relative.empty()) page.verdict += " (" + relative + ")";
-  page.answers.emplace_back("predicted", diff.predicted_name + ": " + basis_words(diff));
+  const std::string from = diff.predicted_name.empty() ? "" : diff.predicted_name + ": ";
+  page.answers.emplace_back("predicted", from + basis_words(diff));
   page.answers.emplace_back("measured", diff.measured_name);
   const std::optional<Divergence>& first = diff.comparison.first_divergence;
   page.answers.emplace_back("first difference", first ? divergence_words(*first)

@@ -13,6 +13,8 @@ export interface Point {
 export interface ScatterOptions {
   xTitle: string;
   yTitle: string;
+  xUnit: number; // what ticks are round numbers of
+  yUnit: number;
   xText: (value: number) => string;
   yText: (value: number) => string;
   onPoint: (index: number) => void;
@@ -44,26 +46,49 @@ const right = 20;
 const top = 14;
 const bottom = 46;
 
+// Of values that differ by more than this, the axis is logarithmic.
+const logarithmicFrom = 2.5;
+
 class Axis {
-  constructor(readonly from: number, readonly to: number, readonly start: number, readonly end: number) {}
+  readonly isLog: boolean;
+  private readonly from: number;
+  private readonly to: number;
+
+  // `unit`: of what round numbers are marked, such as 1 MiB.
+  constructor(values: number[], private readonly start: number, private readonly end: number, private readonly unit: number) {
+    const least = Math.min(...values);
+    const most = Math.max(...values);
+    this.isLog = least > 0 && most / least > logarithmicFrom;
+    const [low, high] = [this.turn(least), this.turn(most)];
+    const room = (high - low || high || 1) * 0.08;
+    this.from = this.isLog ? low - room : Math.max(low - room, 0);
+    this.to = high + room;
+  }
   at(value: number): number {
-    return this.start + ((value - this.from) / (this.to - this.from)) * (this.end - this.start);
+    return this.start + ((this.turn(value) - this.from) / (this.to - this.from)) * (this.end - this.start);
   }
   ticks(): number[] {
-    const rough = (this.to - this.from) / 5;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+    const [from, to] = [this.back(this.from) / this.unit, this.back(this.to) / this.unit];
     const list: number[] = [];
-    for (let at = Math.ceil(this.from / step) * step; at <= this.to; at += step) list.push(at);
-    return list;
+    if (this.isLog) {
+      for (let power = 10 ** Math.floor(Math.log10(from)); power <= to; power *= 10) {
+        for (const factor of to / from > 20 ? [1, 3] : [1, 1.5, 2, 3, 5, 7]) list.push(factor * power);
+      }
+    } else {
+      const rough = (to - from) / 5;
+      const power = 10 ** Math.floor(Math.log10(rough));
+      const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+      for (let at = Math.ceil(from / step) * step; at <= to; at += step) list.push(at);
+    }
+    return list.filter((at) => at >= from && at <= to).map((at) => at * this.unit);
   }
-}
 
-function axisOf(values: number[], start: number, end: number): Axis {
-  const least = Math.min(...values);
-  const most = Math.max(...values);
-  const room = (most - least || most || 1) * 0.08;
-  return new Axis(Math.max(least - room, 0), most + room, start, end);
+  private turn(value: number): number {
+    return this.isLog ? Math.log(value) : value;
+  }
+  private back(value: number): number {
+    return this.isLog ? Math.exp(value) : value;
+  }
 }
 
 function drawAxes(chart: SVGElement, x: Axis, y: Axis, options: ScatterOptions): void {
@@ -75,14 +100,19 @@ function drawAxes(chart: SVGElement, x: Axis, y: Axis, options: ScatterOptions):
     chart.append(svg("line", { x1: left, x2: width - right, y1: y.at(value), y2: y.at(value), class: "grid" }));
     chart.append(svg("text", { x: left - 8, y: y.at(value) + 4, "text-anchor": "end", class: "tick" }, options.yText(value)));
   }
-  chart.append(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", class: "title" }, options.xTitle));
+  chart.append(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", class: "title" }, options.xTitle + (x.isLog ? " (logarithmic)" : "")));
   const turned = `translate(14 ${(top + height - bottom) / 2}) rotate(-90)`;
-  chart.append(svg("text", { transform: turned, "text-anchor": "middle", class: "title" }, options.yTitle));
+  chart.append(svg("text", { transform: turned, "text-anchor": "middle", class: "title" }, options.yTitle + (y.isLog ? " (logarithmic)" : "")));
 }
 
 // Names that would lie on one another are left out; a point's title has its name, too.
 class Names {
   private readonly taken: { x: number; y: number; width: number }[] = [];
+
+  // A point's own mark.
+  keep(x: number, y: number): void {
+    this.taken.push({ x: x - 5, y, width: 10 });
+  }
 
   place(chart: SVGElement, name: string, x: number, y: number): void {
     const wide = name.length * 6.4;
@@ -106,8 +136,8 @@ function mark(point: Point, x: number, y: number, onFront: boolean): SVGElement 
 export function scatter(points: Point[], label: string, options: ScatterOptions): SVGElement {
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "scatter" });
   if (points.length === 0) return chart;
-  const x = axisOf(points.map((point) => point.x), left, width - right);
-  const y = axisOf(points.map((point) => point.y), height - bottom, top);
+  const x = new Axis(points.map((point) => point.x), left, width - right, options.xUnit);
+  const y = new Axis(points.map((point) => point.y), height - bottom, top, options.yUnit);
   drawAxes(chart, x, y, options);
   const front = paretoFront(points);
   const steps = front.map((k, n) => {
@@ -116,13 +146,13 @@ export function scatter(points: Point[], label: string, options: ScatterOptions)
   });
   chart.append(svg("path", { d: `${steps.join("")}H${width - right}`, class: "frontline" }));
   const names = new Names();
-  const order = [...front, ...points.map((_, k) => k).filter((k) => !front.includes(k))];
-  for (const k of order) {
-    const point = points[k]!;
-    const shape = mark(point, x.at(point.x), y.at(point.y), front.includes(k));
+  for (const point of points) names.keep(x.at(point.x), y.at(point.y));
+  const rest = points.map((_, k) => k).filter((k) => !front.includes(k));
+  for (const k of [...rest, ...front]) {
+    const shape = mark(points[k]!, x.at(points[k]!.x), y.at(points[k]!.y), front.includes(k));
     shape.addEventListener("click", () => options.onPoint(k));
     chart.append(shape);
-    names.place(chart, point.name, x.at(point.x), y.at(point.y));
   }
+  for (const k of [...front, ...rest]) names.place(chart, points[k]!.name, x.at(points[k]!.x), y.at(points[k]!.y));
   return chart;
 }

@@ -7,7 +7,7 @@ import { assumptions, origin } from "../parts/facts";
 import { head } from "../parts/head";
 import { Pair } from "../parts/pair";
 import { Column, table } from "../parts/table";
-import { duration, percent, rate, size, spaced } from "../text/format";
+import { duration, durationScale, percent, rate, size, sizeScale, spaced } from "../text/format";
 
 interface Compared extends Report {
   weight_copies: number;
@@ -44,7 +44,7 @@ function columnsOf(runs: Compared[]): Column<Compared>[] {
     { title: "on", text: (run) => `d${worstMemory(run).device}`, value: (run) => worstMemory(run).device },
     { title: "weight copies", key: "weight_copies", text: (run) => String(run.weight_copies), value: (run) => run.weight_copies },
     { title: "messages", key: "p2p_messages", text: (run) => String(run.p2p_messages), value: (run) => run.p2p_messages },
-    { title: "needs", text: needsOf, value: needsOf },
+    { title: "needs", text: (run) => node("span", { class: "needs" }, needsOf(run)), value: needsOf },
     { title: "notes", text: (run) => node("span", { class: "notes" }, notesOf(run)) },
   ];
   if (runs.some((run) => run.throughput_samples_per_s !== null)) {
@@ -87,6 +87,8 @@ export function comparePage(page: PageData, main: HTMLElement): void {
   const chart = scatter(runs.map(pointOf), "Step time against peak memory of every run, with the Pareto front; the table above has the numbers", {
     xTitle: "step time",
     yTitle: "peak memory of a device",
+    xUnit: durationScale(runs[0]?.makespan_ns ?? 1).divisor,
+    yUnit: sizeScale(Math.max(...runs.map((run) => worstMemory(run).peak_memory_bytes), 1)).divisor,
     xText: duration,
     yText: size,
     onPoint: (k) => {

@@ -9,7 +9,7 @@ import { head } from "../parts/head";
 import { heatMap } from "../parts/heat";
 import { pipelinePart } from "../parts/pipeline_part";
 import { Column, table } from "../parts/table";
-import { duration, percent, rate, size } from "../text/format";
+import { duration, durationScale, percent, rate, size, sizeScale } from "../text/format";
 
 interface Choice {
   tp: number;
@@ -74,6 +74,8 @@ function frontSection(report: PlanReport, runs: PlannedRun[]): HTMLElement {
   const chart = scatter(points.map((run) => pointOf(run, runs[0]!)), "Step time against peak memory; the table has the numbers", {
     xTitle: "step time",
     yTitle: "peak memory of a device",
+    xUnit: durationScale(points[0]?.makespan_ns ?? 1).divisor,
+    yUnit: sizeScale(Math.max(...points.map((run) => run.peak_memory_bytes), 1)).divisor,
     xText: duration,
     yText: size,
     onPoint: (k) => told.replaceChildren(node("b", {}, points[k]!.choice.text), node("br"), node("code", {}, points[k]!.command)),

@@ -99,7 +99,10 @@ function heatSection(runs: PlannedRun[]): HTMLElement {
 
 export function planPage(page: PageData, main: HTMLElement): void {
   const report = JSON.parse(page.text("report.json")) as PlanReport;
-  main.append(head(page.header));
+  const best = report.runs[0];
+  const mfu = best === undefined || best.mfu === null ? "" : `, ${percent(best.mfu)} MFU`;
+  const verdict = best === undefined ? "nothing fits" : `${duration(best.makespan_ns)} per step${mfu}: ${best.choice.text}`;
+  main.append(head({ ...page.header, verdict }));
   if (report.runs.length > 0) {
     const { runs } = JSON.parse(page.text("runs.json")) as PlanReport;
     main.append(section("The best runs", table({ caption: "Predicted; the best first", columns, rows: report.runs })));
@@ -109,11 +112,11 @@ export function planPage(page: PageData, main: HTMLElement): void {
   } else {
     main.append(pre("the report", page.text("report.txt"), "report"));
   }
-  const best = page.runs[0];
-  if (best !== undefined) {
+  const run = page.runs[0];
+  if (run !== undefined) {
     const place = section("The best, op by op");
     main.append(place);
-    const part = pipelinePart(best, new TimeWindow(best.makespan), "The best");
+    const part = pipelinePart(run, new TimeWindow(run.makespan), "The best");
     place.append(part.node);
     part.chart.surface.redraw();
     Object.assign(window, { debubbleChart: part.chart });

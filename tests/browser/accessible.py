@@ -50,6 +50,8 @@ def main():
     need_browser()
     binary = sys.argv[1]
     jobs = {"run": ("simulate", "--schedule", "zb-v", "-p", 4, "-m", 8, "--comm", "0.1"),
+            "whatif": ("whatif", "-p", 4, "-m", 8, "--slow", "device=1:1.5"),
+            "plan": ("plan", "--model", "gpt-1.3b", "--gpus", 4, "--global-batch", 32),
             "compare": ("compare", "-p", 4, "-m", 8, "--schedules", "gpipe,1f1b,zb-h1,interleaved")}
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder, Chromium() as browser:

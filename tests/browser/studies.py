@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages of whatif, diff, live, check: the numbers of `--format json`, both runs on one axis, what was asked for.
+"""The pages of whatif, diff, live, plan, check, accuracy: the numbers of `--format json`, both runs on one axis, what was asked for.
 
     studies.py BINARY
 """
@@ -9,7 +9,7 @@ import pathlib
 import sys
 import tempfile
 
-from checks import Checks, need_browser, run
+from checks import ROOT, Checks, need_browser, run
 from chromium import Chromium
 from simulate import check_quiet
 
@@ -83,6 +83,41 @@ def check_gate(checks, browser, binary, folder):
         check_quiet(checks, page)
 
 
+def rows_of(page, key):
+    return page.evaluate(f"[...document.querySelectorAll('table')[0].querySelectorAll('[data-key={key}]')].map(c => +c.dataset.value)")
+
+
+def check_plan(checks, browser, binary, folder):
+    job = ("plan", "--model", "gpt-1.3b", "--gpus", 4, "--global-batch", 32)
+    path = folder / "plan.html"
+    run(binary, *job, "--html", path)
+    result = json.loads(run(binary, *job, "--format", "json"))
+    with browser.open(path) as page:
+        for key in ("makespan_ns", "peak_memory_bytes", "mfu"):
+            checks.equal(f"{key} of the runs", rows_of(page, key), [one[key] for one in result["runs"]])
+        checks.true("the best is marked", page.evaluate("document.querySelectorAll('.point.marked').length") == 1)
+        cells = page.evaluate("[...document.querySelectorAll('.heat td')].map(c => c.textContent).filter(t => t !== '')")
+        checks.true(f"the heat map has runs and crossed cells: {cells}", "\u00d7" in cells and any(t.endswith("s") for t in cells))
+        checks.true("the best, op by op", page.evaluate("debubbleChart.run.makespan") > 0)
+        check_quiet(checks, page)
+
+
+def check_accuracy(checks, browser, binary, folder):
+    job = ("accuracy", "--records", ROOT / "traces/published/results.json", "--source", "sc21,bloom")
+    path = folder / "accuracy.html"
+    run(binary, *job, "--html", path)
+    result = json.loads(run(binary, *job, "--format", "json"))
+    with browser.open(path) as page:
+        wanted = [one["mean_absolute_error"] for source in result["sources"] for one in source["without_constants"]]
+        checks.equal("errors by source", rows_of(page, "mean_absolute_error"), wanted)
+        figures_shown = page.evaluate("document.querySelectorAll('table')[1].querySelectorAll('tbody tr').length")
+        compared = [one for source in result["sources"] for record in source["records"] for one in record["comparisons"]]
+        checks.equal("figures", figures_shown, len(compared))
+        times = [one for one in compared if one["quantity"] == "step_time"]
+        checks.equal("points", page.evaluate("document.querySelectorAll('.point').length"), len(times))
+        check_quiet(checks, page)
+
+
 def check_without_result(checks, browser, binary, folder):
     """A deadlock has a page, too: it says so, and has no chart."""
     path = folder / "stuck.html"
@@ -97,7 +132,7 @@ def main():
     need_browser()
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder, Chromium() as browser:
-        for check in (check_whatif, check_diff, check_live, check_gate, check_without_result):
+        for check in (check_whatif, check_diff, check_live, check_plan, check_gate, check_accuracy, check_without_result):
             check(checks, browser, sys.argv[1], pathlib.Path(folder))
     return checks.status()
 

@@ -42,7 +42,7 @@ TEST_CASE("a page does not change what a verb prints, in any format") {
 
 TEST_CASE("verbs without a page refuse --html") {
   const Folder folder;
-  for (const char* verb : {"sweep", "explain", "list", "doctor", "accuracy"}) {
+  for (const char* verb : {"sweep", "explain", "list", "doctor"}) {
     CAPTURE(verb);
     CHECK(folder.refusal({verb, "--html", "page.html"}).starts_with("error[C061]: unexpected \"--html\""));
   }
@@ -63,9 +63,10 @@ TEST_CASE("a page and another result cannot go to one file") {
   CHECK(folder.refusal({"compare", "--html", "same", "-o", "same"}).starts_with("error[C066]"));
 }
 
-TEST_CASE("the modes of plan and diff that have no page say so") {
+TEST_CASE("the modes of plan, diff and accuracy that have no page say so") {
   const Folder folder;
   CHECK(folder.refusal({"plan", "--schedule-only", "--html", "p.html"}).starts_with("error[C087]"));
+  CHECK(folder.refusal({"accuracy", "--bubbles", "--html", "p.html"}).starts_with("error[C087]"));
   folder.write("log.txt", "iteration 1/ 2\n");
   CHECK(folder.refusal({"diff", "--log", "log.txt", "--html", "p.html"}).starts_with("error[C087]"));
 }

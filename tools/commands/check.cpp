@@ -14,7 +14,6 @@
 #include "live/backends.hpp"
 #include "sim/core/error.hpp"
 #include "studies/check/suite_gate.hpp"
-#include "tools/output/html_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/check/check_json.hpp"
@@ -23,6 +22,7 @@
 #include "tools/views/check/markdown.hpp"
 #include "tools/views/check/text_view.hpp"
 #include "tools/views/diagnostics.hpp"
+#include "tools/views/html/html_file.hpp"
 #include "tools/views/html/study_pages.hpp"
 
 namespace debubble {

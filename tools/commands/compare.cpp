@@ -29,13 +29,13 @@
 #include "tools/flags/config_file.hpp"
 #include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
-#include "tools/output/html_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/compare_assumptions.hpp"
 #include "tools/views/compare_rows.hpp"
 #include "tools/views/compare_table.hpp"
+#include "tools/views/html/html_file.hpp"
 #include "tools/views/html/page.hpp"
 
 namespace debubble {

@@ -14,7 +14,6 @@
 #include "studies/diff/tolerance.hpp"
 #include "tools/commands/diff_log.hpp"
 #include "tools/flags/config_file.hpp"
-#include "tools/output/html_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -22,6 +21,7 @@
 #include "tools/views/diff/diff_view.hpp"
 #include "tools/views/diff/traces.hpp"
 #include "tools/views/diff/words.hpp"
+#include "tools/views/html/html_file.hpp"
 #include "tools/views/html/run_page.hpp"
 
 namespace debubble {

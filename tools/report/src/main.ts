@@ -1,5 +1,6 @@
 // Reads the data of the page that this script is in and builds the page of its verb.
 import { PageData, readPage } from "./data/page";
+import { accuracyPage } from "./pages/accuracy";
 import { checkPage } from "./pages/check";
 import { comparePage } from "./pages/compare";
 import { diffPage } from "./pages/diff";
@@ -9,6 +10,7 @@ import { whatIfPage } from "./pages/whatif";
 import { node } from "./parts/dom";
 
 const pages: Record<string, (page: PageData, main: HTMLElement) => void> = {
+  accuracy: accuracyPage,
   check: checkPage,
   compare: comparePage,
   diff: diffPage,

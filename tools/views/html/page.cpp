@@ -2,10 +2,10 @@
 
 #include <zlib.h>
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <new>
 #include <string_view>
 
 #include "formats/version.hpp"

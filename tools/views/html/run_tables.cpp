@@ -1,8 +1,8 @@
 #include "tools/views/html/run_tables.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -52,7 +52,7 @@ class ThingTable {
   TableWriter table_;
 };
 
-Json span_table(const Timeline& timeline, std::string& bytes) {
+Json span_columns(const Timeline& timeline, std::string& bytes) {
   ThingTable<Span> table(bytes, timeline.spans);
   table.add_differences("device", &Span::device).add_op().add_times();
   table.add("wait", [](const Span& span) { return span.begin - span.ready; });
@@ -67,7 +67,7 @@ Json span_table(const Timeline& timeline, std::string& bytes) {
   return table.add("straggled", &Span::straggled).add("slowed", &Span::slowed).add_gate().header();
 }
 
-Json transfer_table(const Timeline& timeline, std::string& bytes) {
+Json transfer_columns(const Timeline& timeline, std::string& bytes) {
   ThingTable<Transfer> table(bytes, timeline.transfers);
   table.add_op()
       .add_differences("from_span", &Transfer::from_span)
@@ -82,20 +82,20 @@ Json transfer_table(const Timeline& timeline, std::string& bytes) {
       .header();
 }
 
-Json copy_table(const Timeline& timeline, std::string& bytes) {
+Json copy_columns(const Timeline& timeline, std::string& bytes) {
   ThingTable<CopySpan> table(bytes, timeline.copies);
   table.add_differences("device", &CopySpan::device).add_op();
   table.add("way", [](const CopySpan& copy) { return static_cast<int>(copy.way); });
   return table.add("peer", &CopySpan::peer).add_times().add_differences("bytes", &CopySpan::bytes).add_gate().header();
 }
 
-Json collective_table(const Timeline& timeline, std::string& bytes) {
+Json collective_columns(const Timeline& timeline, std::string& bytes) {
   ThingTable<Collective> table(bytes, timeline.collectives);
   table.add("kind", [](const Collective& one) { return static_cast<int>(one.kind); });
   return table.add_differences("microbatch", &Collective::microbatch).add_times().add_gate().header();
 }
 
-Json step_table(const Timeline& timeline, std::string& bytes, Json& what) {
+Json step_columns(const Timeline& timeline, std::string& bytes, Json& what) {
   std::map<std::string, std::size_t> numbers;
   for (const StepSpan& step : timeline.steps) {
     const std::string name = step.what.empty() ? to_string(step.kind) : step.what;
@@ -110,7 +110,7 @@ Json step_table(const Timeline& timeline, std::string& bytes, Json& what) {
   return table.add_times().add("contention", &StepSpan::contention).add("bytes", &StepSpan::bytes).add_gate().header();
 }
 
-Json gap_table(const Timeline& timeline, std::string& bytes) {
+Json gap_columns(const Timeline& timeline, std::string& bytes) {
   const std::vector<IdleGap> gaps = idle_gaps(timeline);
   ThingTable<IdleGap> table(bytes, gaps);
   table.add_differences("device", &IdleGap::device).add_times().add_differences("before", &IdleGap::before);
@@ -122,20 +122,20 @@ Json gap_table(const Timeline& timeline, std::string& bytes) {
   return table.header();
 }
 
-Json path_table(const Timeline& timeline, std::string& bytes) {
+Json path_columns(const Timeline& timeline, std::string& bytes) {
   const std::vector<Gate> path = critical_path(timeline);
   ThingTable<Gate> table(bytes, path);
   table.add("gate", [](const Gate& gate) { return static_cast<int>(gate.kind); });
   return table.add_differences("gate_index", &Gate::index).header();
 }
 
-struct Level {
+struct PageLevel {
   int device = 0;
   MemoryPoint point;
 };
 
-Json memory_table(const PageRun& run, std::string& bytes) {
-  std::vector<Level> levels;
+Json memory_columns(const PageRun& run, std::string& bytes) {
+  std::vector<PageLevel> levels;
   const auto curves = memory_curves(*run.timeline, *run.schedule, *run.costs);
   for (std::size_t device = 0; device < curves.size(); ++device) {
     for (std::size_t k = 0; k < curves[device].size(); ++k) {
@@ -143,14 +143,14 @@ Json memory_table(const PageRun& run, std::string& bytes) {
       levels.push_back({static_cast<int>(device), curves[device][k]});
     }
   }
-  ThingTable<Level> table(bytes, levels);
-  table.add_differences("device", &Level::device);
-  table.add_differences("at", [](const Level& level) { return level.point.at; });
+  ThingTable<PageLevel> table(bytes, levels);
+  table.add_differences("device", &PageLevel::device);
+  table.add_differences("at", [](const PageLevel& level) { return level.point.at; });
   for (std::size_t category = 0; category < kMemoryCategories; ++category) {
-    const auto holds = [category](const Level& level) { return level.point.bytes[category] != 0; };
+    const auto holds = [category](const PageLevel& level) { return level.point.bytes[category] != 0; };
     if (std::none_of(levels.begin(), levels.end(), holds)) continue;
     table.add_differences(to_string(static_cast<MemoryCategory>(category)),
-                          [category](const Level& level) { return level.point.bytes[category]; });
+                          [category](const PageLevel& level) { return level.point.bytes[category]; });
   }
   return table.header();
 }
@@ -175,10 +175,11 @@ Json run_tables(const PageRun& run, std::string& bytes) {
   const Timeline& timeline = *run.timeline;
   const Schedule& schedule = *run.schedule;
   Json what = Json::array();
-  const Json tables = {{"spans", span_table(timeline, bytes)},       {"transfers", transfer_table(timeline, bytes)},
-                       {"copies", copy_table(timeline, bytes)},      {"collectives", collective_table(timeline, bytes)},
-                       {"steps", step_table(timeline, bytes, what)}, {"gaps", gap_table(timeline, bytes)},
-                       {"path", path_table(timeline, bytes)},        {"memory", memory_table(run, bytes)}};
+  const Json tables = {
+      {"spans", span_columns(timeline, bytes)},       {"transfers", transfer_columns(timeline, bytes)},
+      {"copies", copy_columns(timeline, bytes)},      {"collectives", collective_columns(timeline, bytes)},
+      {"steps", step_columns(timeline, bytes, what)}, {"gaps", gap_columns(timeline, bytes)},
+      {"path", path_columns(timeline, bytes)},        {"memory", memory_columns(run, bytes)}};
   const bool replicas = schedule.placement.replicas() > 1 && !schedule.replicas_share_weights;
   return Json{{"label", run.label},
               {"report", run.report},

@@ -49,4 +49,14 @@ Page check_page(const CheckResult& result, const std::string& command_line) {
   return page;
 }
 
+Page accuracy_page(const std::string& json, const std::string& text, const std::string& command_line) {
+  Page page;
+  page.verb = "accuracy";
+  page.command_line = command_line;
+  page.title = "predictions next to published figures";
+  page.text = text;
+  page.documents.push_back({"report.json", json});
+  return page;
+}
+
 }  // namespace debubble

@@ -1,4 +1,4 @@
-// The pages of studies of many runs: plan, check. What is given must outlive them.
+// The pages of studies of many runs: plan, check, accuracy. What is given must outlive them.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,8 @@ namespace debubble {
 [[nodiscard]] Page plan_page(const Plan& plan, std::size_t top, const std::string& command_line);
 
 [[nodiscard]] Page check_page(const CheckResult& result, const std::string& command_line);
+
+// Of published results: what is printed as JSON and as text.
+[[nodiscard]] Page accuracy_page(const std::string& json, const std::string& text, const std::string& command_line);
 
 }  // namespace debubble

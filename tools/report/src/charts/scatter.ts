@@ -17,6 +17,7 @@ export interface ScatterOptions {
   yUnit: number;
   xText: (value: number) => string;
   yText: (value: number) => string;
+  front?: boolean; // false: less is not better, so there is none
   onPoint: (index: number) => void;
 }
 
@@ -61,7 +62,7 @@ class Axis {
     this.isLog = least > 0 && most / least > logarithmicFrom;
     const [low, high] = [this.turn(least), this.turn(most)];
     const room = (high - low || high || 1) * 0.08;
-    this.from = this.isLog ? low - room : Math.max(low - room, 0);
+    this.from = this.isLog || low < 0 ? low - room : Math.max(low - room, 0);
     this.to = high + room;
   }
   at(value: number): number {
@@ -115,6 +116,7 @@ class Names {
   }
 
   place(chart: SVGElement, name: string, x: number, y: number): void {
+    if (name === "") return;
     const wide = name.length * 6.4;
     const box = { x: x + wide + 10 > width - right ? x - wide - 8 : x + 8, y, width: wide };
     const clash = this.taken.some((one) => Math.abs(one.y - box.y) < 13 && one.x < box.x + box.width && box.x < one.x + one.width);
@@ -139,12 +141,12 @@ export function scatter(points: Point[], label: string, options: ScatterOptions)
   const x = new Axis(points.map((point) => point.x), left, width - right, options.xUnit);
   const y = new Axis(points.map((point) => point.y), height - bottom, top, options.yUnit);
   drawAxes(chart, x, y, options);
-  const front = paretoFront(points);
+  const front = options.front === false ? [] : paretoFront(points);
   const steps = front.map((k, n) => {
     const before = n > 0 ? `H${x.at(points[k]!.x)}` : `M${x.at(points[k]!.x)} ${top}`;
     return `${before}V${y.at(points[k]!.y)}`;
   });
-  chart.append(svg("path", { d: `${steps.join("")}H${width - right}`, class: "frontline" }));
+  if (steps.length > 0) chart.append(svg("path", { d: `${steps.join("")}H${width - right}`, class: "frontline" }));
   const names = new Names();
   for (const point of points) names.keep(x.at(point.x), y.at(point.y));
   const rest = points.map((_, k) => k).filter((k) => !front.includes(k));

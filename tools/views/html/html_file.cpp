@@ -1,4 +1,4 @@
-#include "tools/output/html_file.hpp"
+#include "tools/views/html/html_file.hpp"
 
 namespace debubble {
 

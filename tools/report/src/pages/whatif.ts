@@ -101,7 +101,7 @@ function seedsSection(seeds: NonNullable<WhatIf["seeds"]>): HTMLElement {
   return section(`Step time over ${seeds["seeds"]} seeds`, table<string>({
     caption: `Drawn: ${seeds["drawn"]}`,
     columns: [
-      { title: "", text: (key) => key.replace("_ns", "") },
+      { title: "figure", text: (key) => key.replace("_ns", "") },
       { title: "step", text: (key) => duration(seeds[key] as number), value: (key) => seeds[key] as number },
     ],
     rows,

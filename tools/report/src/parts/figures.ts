@@ -33,7 +33,7 @@ function relative({ first, second, unit }: Figure): string {
 export function figures(caption: string, names: [string, string], rows: Figure[]): HTMLElement {
   const gap = (row: Figure): number => row.second - row.first;
   const columns: Column<Figure>[] = [
-    { title: "", text: (row) => row.what },
+    { title: "figure", text: (row) => row.what },
     { title: names[0], key: "first", text: (row) => text(row.first, row.unit), value: (row) => row.first },
     { title: names[1], key: "second", text: (row) => text(row.second, row.unit), value: (row) => row.second },
     { title: "gap", key: "gap", text: (row) => gapText(gap(row), row.unit), value: gap },

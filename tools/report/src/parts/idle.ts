@@ -43,7 +43,7 @@ export function idle(report: Report, title = "Idle time by cause"): HTMLElement 
       value: (one: DeviceReport) => one.idle_by_cause_ns[cause]!,
     })),
   ];
-  return section(title, causeKey(causes), table({ caption: "Busy and idle time of every device", columns, rows: devices }));
+  return section(title, causeKey(causes), table({ caption: title === "Idle time by cause" ? "Busy and idle time of every device" : `Busy and idle time of every device. ${title}`, columns, rows: devices }));
 }
 
 export function memoryTable(report: Report): HTMLElement {

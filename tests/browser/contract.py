@@ -54,6 +54,19 @@ def check_spans(checks, what, page, report):
                                                       zip(spans["gate"], spans["gate_index"]) if gate == 1))
 
 
+def check_path(checks, what, page, report):
+    """Each part of the critical path begins when the one before it ends, from 0 to the makespan."""
+    tables = ["", "spans", "transfers", "copies", "collectives", "steps"]
+    lanes = {name: page.table(0, name) for name in tables[1:]}
+    path = page.table(0, "path")
+    at = 0
+    for lane, row in zip(path["gate"], path["gate_index"]):
+        table = lanes[tables[lane]]
+        checks.true(f"{what}: the path goes on at {at}", table["begin"][row] == at)
+        at = table["begin"][row] + table["duration"][row]
+    checks.equal(f"{what}: the path ends", at, report["makespan_ns"])
+
+
 def check_memory(checks, what, page, report):
     memory = page.table(0, "memory")
     categories = [key for key in memory if key not in ("device", "at")]
@@ -80,6 +93,7 @@ def check_job(checks, binary, folder, job):
     check_spans(checks, what, page, report)
     check_gaps(checks, what, page, report)
     check_memory(checks, what, page, report)
+    check_path(checks, what, page, report)
 
 
 def takes(binary, schedule, job):

@@ -10,8 +10,9 @@ import { node, section } from "../parts/dom";
 import { assumptions, findings, origin } from "../parts/facts";
 import { head } from "../parts/head";
 import { idle, memoryTable } from "../parts/idle";
-import { numbers, pathWords } from "../parts/numbers";
+import { numbers } from "../parts/numbers";
 import { opsCsv } from "../parts/ops";
+import { pathSection } from "../parts/path";
 import { pipelinePart } from "../parts/pipeline_part";
 import { duration, size, spaced } from "../text/format";
 
@@ -44,7 +45,7 @@ export function runPage(page: PageData, main: HTMLElement): void {
     main.append(section("Pipeline", node("p", {}, "No chart: of so many ops a page would be too large; the numbers are all here.")));
   }
   if (hasResult(report)) {
-    main.append(idle(report), section("Critical path", node("p", {}, `${duration(report.makespan_ns!)}: ${pathWords(report)}`)));
+    main.append(idle(report), pathSection(report, run));
   }
   main.append(assumptions(report.assumptions));
   main.append(origin(page, run === undefined ? [] : [{ name: "ops.csv", text: () => opsCsv(run) }]));

@@ -112,6 +112,12 @@ function spanLines(run: Run, index: number): string[] {
   const part = run.header.pieces === 1 ? "" : run.header.sliced ? " (microbatch.slice)" : " (microbatch.part)";
   let what = `${kind.word} of stage ${table.ints("stage")[index]}, microbatch ${run.microbatchName(piece)}${part}`;
   if (run.header.replica_of.length > 0) what += `, replica ${run.header.replica_of[piece]}`;
+  const partner = table.ints("partner_kind")[index]!;
+  if (partner > 0) {
+    const other = run.header.words.kinds[partner - 1]!.word;
+    what += `, together with ${other} of stage ${table.ints("partner_stage")[index]}, microbatch `;
+    what += run.microbatchName(table.ints("partner_microbatch")[index]!);
+  }
   const lines = [what, whenLine(run.spans.begin[index]!, run.spans.end[index]!)];
   const gap = gapBefore(run, index);
   if (gap >= 0) {

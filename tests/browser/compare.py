@@ -68,6 +68,17 @@ def check_pair(checks, page):
     checks.true("canvases", page.evaluate("[...document.querySelectorAll('canvas')].every(c => c.width > 300)"))
 
 
+def check_other_work(checks, browser, binary, folder):
+    """Runs of different work: no front, and nothing is called the fastest."""
+    path = pathlib.Path(folder) / "stages.html"
+    run(binary, "compare", "-p", 4, "-m", 8, "--equal", "stages", "--schedules", "1f1b,interleaved,zb-v", "--html", path)
+    with browser.open(path) as page:
+        checks.equal("points", page.evaluate("document.querySelectorAll('.point').length"), 3)
+        checks.equal("front", page.evaluate("document.querySelectorAll('.front, .frontline').length"), 0)
+        checks.true("no row is the fastest", "over the fastest" not in page.evaluate("document.querySelector('thead').textContent"))
+        check_quiet(checks, page)
+
+
 def main():
     need_browser()
     binary = sys.argv[1]
@@ -83,6 +94,7 @@ def main():
             check_pair(checks, page)
             checks.true("the answer is there", page.evaluate("document.querySelector('dl').textContent").startswith("best" + text.split("best", 1)[1].split()[0]))
             check_quiet(checks, page)
+        check_other_work(checks, browser, binary, folder)
         for width in (360, 2560):
             with browser.open(path, width, 900) as page:
                 checks.true(f"no sideways scrolling at {width}", page.evaluate("document.documentElement.scrollWidth") <= width)

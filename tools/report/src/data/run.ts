@@ -50,20 +50,28 @@ export class Times {
 }
 
 export class Run {
-  readonly spans: Times;
-  readonly gaps: Times;
-  readonly spanBegin: Int32Array; // by device
-  readonly gapBegin: Int32Array;
+  // Decoded when first asked for: of a page's many runs few are looked at.
+  private readonly lazy: { spans?: Times; gaps?: Times; spanBegin?: Int32Array; gapBegin?: Int32Array } = {};
   private readonly tables = new Map<string, Table>();
   private readonly others = new Map<string, Times>();
   private lightStages: Set<number>[] | undefined;
 
   constructor(readonly header: RunHeader, bytes: Uint8Array) {
     for (const name of Object.keys(header.tables)) this.tables.set(name, new Table(header.tables[name]!, bytes));
-    this.spans = new Times(this.table("spans"));
-    this.gaps = new Times(this.table("gaps"));
-    this.spanBegin = beginOfDevices(this.spans.device, header.devices);
-    this.gapBegin = beginOfDevices(this.gaps.device, header.devices);
+  }
+
+  get spans(): Times {
+    return (this.lazy.spans ??= new Times(this.table("spans")));
+  }
+  get gaps(): Times {
+    return (this.lazy.gaps ??= new Times(this.table("gaps")));
+  }
+  // Where each device's begin.
+  get spanBegin(): Int32Array {
+    return (this.lazy.spanBegin ??= beginOfDevices(this.spans.device, this.devices));
+  }
+  get gapBegin(): Int32Array {
+    return (this.lazy.gapBegin ??= beginOfDevices(this.gaps.device, this.devices));
   }
 
   get devices(): number {

@@ -32,6 +32,12 @@ function isBroken(run: Compared): boolean {
   return (run.findings ?? []).some(({ severity }) => severity === "error");
 }
 
+// Step times compare only between runs of the same work.
+function isSameWork(runs: Compared[]): boolean {
+  const work = new Set(runs.map(({ schedule }) => `${schedule.devices} ${schedule.microbatches}`));
+  return work.size <= 1 && runs.every((run) => run.config === undefined);
+}
+
 function columnsOf(runs: Compared[]): Column<Compared>[] {
   const fastest = Math.min(...runs.map((run) => run.makespan_ns!));
   const columns: Column<Compared>[] = [
@@ -47,8 +53,9 @@ function columnsOf(runs: Compared[]): Column<Compared>[] {
     { title: "needs", text: (run) => node("span", { class: "needs" }, needsOf(run)), value: needsOf },
     { title: "notes", text: (run) => node("span", { class: "notes" }, notesOf(run)) },
   ];
+  if (!isSameWork(runs)) columns.splice(2, 1);
   if (runs.some((run) => run.throughput_samples_per_s !== null)) {
-    columns.splice(5, 0, { title: "samples/s", key: "throughput_samples_per_s", text: (run) => rate(run.throughput_samples_per_s ?? 0), value: (run) => run.throughput_samples_per_s });
+    columns.splice(-6, 0, { title: "samples/s", key: "throughput_samples_per_s", text: (run) => rate(run.throughput_samples_per_s ?? 0), value: (run) => run.throughput_samples_per_s });
   }
   return columns;
 }
@@ -91,12 +98,13 @@ export function comparePage(page: PageData, main: HTMLElement): void {
     yUnit: sizeScale(Math.max(...runs.map((run) => worstMemory(run).peak_memory_bytes), 1)).divisor,
     xText: duration,
     yText: size,
+    front: isSameWork(runs),
     onPoint: (k) => {
       const shown = page.runs.findIndex((run) => all[run.header.report] === runs[k]);
       if (shown >= 0) pairOf?.choose(1, shown);
     },
   });
-  main.append(section("Time against memory", node("div", { class: "chart" }, chart), node("p", { class: "faint" }, "Squares: nothing else is both faster and smaller. A click shows the run below.")));
+  main.append(section("Time against memory", node("div", { class: "chart" }, chart), node("p", { class: "faint" }, isSameWork(runs) ? "Squares: nothing else is both faster and smaller. A click shows the run below." : "The runs differ in their work, so a shorter step is not a better one. A click shows the run below.")));
   if (pairOf !== undefined) {
     main.append(section("Side by side", pairOf.node));
     pairOf.show();

@@ -92,7 +92,8 @@ def main():
             check_table(checks, page, runs)
             check_front(checks, page, runs)
             check_pair(checks, page)
-            checks.true("the answer is there", page.evaluate("document.querySelector('dl').textContent").startswith("best" + text.split("best", 1)[1].split()[0]))
+            answer = page.evaluate("document.querySelector('dl').textContent")
+            checks.true("the answer is there", answer.startswith("best" + text.split("best", 1)[1].split()[0]))
             check_quiet(checks, page)
         check_other_work(checks, browser, binary, folder)
         for width in (360, 2560):

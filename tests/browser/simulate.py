@@ -48,6 +48,15 @@ def check_numbers(checks, page, report):
     checks.true("the command is there", report["command_line"].replace(" --format json", "") in text)
 
 
+def colour_at(page, x, y):
+    """Of a pixel of the chart, read from a copy: Chromium warns of canvases that are read often."""
+    return page.evaluate(f"""(() => {{
+      const pen = Object.assign(document.createElement("canvas"), {{width: 1, height: 1}}).getContext("2d");
+      pen.drawImage({CHART}, -{x}, -{y});
+      return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    }})()""")
+
+
 def centre_of(page, span):
     """Where a span of the chart is on the screen, by the chart's own geometry."""
     return page.evaluate(f"""(() => {{
@@ -73,8 +82,7 @@ def check_pointing(checks, page):
     page.click(place[0] + left + 2.5 * pixel, place[1] + row + 15)
     page.settle()
     checks.equal("the op at 2.5 ms of device 2", selected(page), "2F0 on d2")
-    red = page.evaluate(f"[...{CHART}.getContext('2d').getImageData({round(left + 2.2 * pixel)}, {row + 5}, 1, 1).data]")
-    checks.equal("its colour", red[:3], [0x00, 0x72, 0xB2])
+    checks.equal("its colour", colour_at(page, round(left + 2.2 * pixel), row + 5), [0x00, 0x72, 0xB2])
     page.click(place[0] + left + 5 * pixel, place[1] + 22 + 15)
     page.settle()
     checks.equal("what is at 5 ms of device 0", selected(page), "idle time of d0")
@@ -120,6 +128,34 @@ def check_keys(checks, page):
     checks.true("right pans", page.evaluate("debubbleChart.window.begin") > begin)
     page.press("0")
     checks.true("0 shows all", page.evaluate("debubbleChart.window.isWhole"))
+
+
+def check_memory(checks, page):
+    """Pointing at the memory of device 1 at 20 ms: the line is at that time in both charts, and what is held is told."""
+    page.evaluate("document.querySelectorAll('canvas')[1].scrollIntoView()")
+    place = page.evaluate("(() => { const r = document.querySelectorAll('canvas')[1].getBoundingClientRect();"
+                          "return [r.left, r.top, r.width]; })()")
+    page.move(place[0] + 22 + 20 * (place[2] - 26) / 33, place[1] + 64 + 30)
+    page.settle()
+    checks.true("the time", abs(page.evaluate("debubbleChart.window.cursor") - 20e6) < 1e5)
+    told = page.evaluate("document.querySelectorAll('.panel')[1].textContent")
+    checks.true(f"what is held: {told}", "d1 holds 3.00 MiB: activations 3.00 MiB" in told)
+
+
+
+def check_themes(checks, page):
+    """The button switches, paper is white whatever the theme, and charts follow."""
+    corner = (10, 4)  # of the chart, where nothing is drawn
+    checks.equal("light", colour_at(page, *corner), [255, 255, 255])
+    page.evaluate("[...document.querySelectorAll('button')].find(b => b.textContent === 'light / dark').click()")
+    page.settle()
+    checks.true("dark", max(colour_at(page, *corner)) < 60)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.settle()
+    checks.equal("on paper", colour_at(page, *corner), [255, 255, 255])
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.settle()
+    checks.true("dark again", max(colour_at(page, *corner)) < 60)
 
 
 def check_search_of_nothing(checks, page):
@@ -187,6 +223,8 @@ def main():
             check_pointing(checks, page)
             check_keys(checks, page)
             check_search_of_nothing(checks, page)
+            check_memory(checks, page)
+            check_themes(checks, page)
             check_tables(checks, page, report)
             check_quiet(checks, page)
         check_widths(checks, browser, path)

@@ -31,7 +31,9 @@ async function start(): Promise<void> {
     document.documentElement.dataset["ready"] = (performance.now() - started).toFixed(1);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
-    main.append(node("p", { class: "error" }, `This page cannot be shown: ${told}. It needs a browser of 2023 or later.`));
+    main.append(
+      node("p", { class: "error" }, `This page cannot be shown: ${told}. It needs a browser of 2023 or later.`)
+    );
     throw error;
   }
 }

@@ -19,7 +19,12 @@ class Walk {
   private readonly first: number;
   private readonly kind: Int32Array;
 
-  constructor(private readonly run: Run, device: number, private readonly kinds: number[], private readonly sums: Float64Array[]) {
+  constructor(
+    private readonly run: Run,
+    device: number,
+    private readonly kinds: number[],
+    private readonly sums: Float64Array[]
+  ) {
     this.time = new Float64Array(kinds.length);
     this.first = this.at = run.spanBegin[device]!;
     this.last = run.spanBegin[device + 1]!;

@@ -30,7 +30,14 @@ export class MemoryChart {
   private readonly rowHeight: number;
   private readonly most: number;
 
-  constructor(host: Element, readonly run: Run, readonly window: TimeWindow, private readonly left: number, private readonly peaks: MemoryPeak[], private readonly capacity: number | undefined) {
+  constructor(
+    host: Element,
+    readonly run: Run,
+    readonly window: TimeWindow,
+    private readonly left: number,
+    private readonly peaks: MemoryPeak[],
+    private readonly capacity: number | undefined
+  ) {
     const table = run.table("memory");
     this.at = table.numbers("at");
     this.begin = beginOfDevices(table.ints("device"), run.devices);
@@ -54,7 +61,9 @@ export class MemoryChart {
   levels(device: number, time: number): { category: string; bytes: number }[] {
     const k = firstAbove(this.at, time, this.begin[device]!, this.begin[device + 1]!) - 1;
     if (k < this.begin[device]!) return [];
-    return this.categories.map((category, c) => ({ category, bytes: this.columns[c]![k]! })).filter(({ bytes }) => bytes > 0);
+    return this.categories
+      .map((category, c) => ({ category, bytes: this.columns[c]![k]! }))
+      .filter(({ bytes }) => bytes > 0);
   }
 
   describe(device: number, time: number): string {
@@ -68,7 +77,8 @@ export class MemoryChart {
     const highest = new Int32Array(Math.ceil(this.total.length / block));
     for (let b = 0; b < highest.length; ++b) {
       let best = b * block;
-      for (let k = best; k < Math.min((b + 1) * block, this.total.length); ++k) if (this.total[k]! > this.total[best]!) best = k;
+      for (let k = best; k < Math.min((b + 1) * block, this.total.length); ++k)
+        if (this.total[k]! > this.total[best]!) best = k;
       highest[b] = best;
     }
     return highest;

@@ -44,7 +44,7 @@ export function bindPointer(chart: PipelineChart): void {
         chart.window.pan((sideways / chart.painter.plotWidth) * 0.8);
       }
     },
-    { passive: false },
+    { passive: false }
   );
 }
 

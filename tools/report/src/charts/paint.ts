@@ -4,7 +4,19 @@ import { Lane, Run } from "../data/run";
 import { firstAbove } from "../data/search";
 import { causesOf } from "../text/describe";
 import { Density } from "./density";
-import { causeFill, causeSign, collectiveFill, copyFill, hatchOf, hatchPattern, Hatch, inkOf, stepFill, Theme, transferFill } from "./palette";
+import {
+  causeFill,
+  causeSign,
+  collectiveFill,
+  copyFill,
+  hatchOf,
+  hatchPattern,
+  Hatch,
+  inkOf,
+  stepFill,
+  Theme,
+  transferFill,
+} from "./palette";
 import { Pixels } from "./pixels";
 import { DeviceRow, LaneRow } from "./rows";
 import { Surface } from "./surface";
@@ -27,7 +39,12 @@ export class Painter {
   private readonly letters: string[];
   private readonly pixels = new Pixels();
 
-  constructor(private readonly run: Run, private readonly surface: Surface, private readonly window: TimeWindow, readonly left: number) {
+  constructor(
+    private readonly run: Run,
+    private readonly surface: Surface,
+    private readonly window: TimeWindow,
+    readonly left: number
+  ) {
     this.density = new Density(run);
     this.letters = run.header.words.kinds.map(({ letter }) => letter);
   }
@@ -47,7 +64,12 @@ export class Painter {
 
   device(row: DeviceRow, y: number, options: PaintOptions, theme: Theme): void {
     const { begin, end } = this.run.spans;
-    const from = firstAbove(end, this.window.begin, this.run.spanBegin[row.device]!, this.run.spanBegin[row.device + 1]!);
+    const from = firstAbove(
+      end,
+      this.window.begin,
+      this.run.spanBegin[row.device]!,
+      this.run.spanBegin[row.device + 1]!
+    );
     const to = firstAbove(begin, this.window.end, from, this.run.spanBegin[row.device + 1]!);
     const pen = this.surface.context;
     if (to - from > this.plotWidth * 0.6) {
@@ -74,7 +96,11 @@ export class Painter {
     const last = this.run.gapBegin[row.device + 1]!;
     const pen = this.surface.context;
     pen.font = font;
-    for (let k = firstAbove(end, this.window.begin, this.run.gapBegin[row.device]!, last); k < last && begin[k]! < this.window.end; ++k) {
+    for (
+      let k = firstAbove(end, this.window.begin, this.run.gapBegin[row.device]!, last);
+      k < last && begin[k]! < this.window.end;
+      ++k
+    ) {
       const x = Math.max(this.x(begin[k]!), this.left);
       const width = Math.min(this.x(end[k]!), this.left + this.plotWidth) - x;
       const cause = causesOf(this.run, k)[0]!.cause;

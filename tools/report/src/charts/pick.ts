@@ -39,7 +39,12 @@ export function findOp(run: Run, wanted: string, from: number, nameOf: (span: nu
   const count = run.spans.table.rows;
   for (let k = 1; text !== "" && k <= count; ++k) {
     const span = (from + k) % count;
-    if (nameOf(span).split("+").some((name) => isNamed(name, text))) return span;
+    if (
+      nameOf(span)
+        .split("+")
+        .some((name) => isNamed(name, text))
+    )
+      return span;
   }
   return -1;
 }

@@ -88,7 +88,8 @@ export class PipelineChart {
     if (lane !== Lane.span) return this.selectAt(0, this.window.begin);
     const device = this.run.spans.device[index]!;
     const next = index + by;
-    if (next >= this.run.spanBegin[device]! && next < this.run.spanBegin[device + 1]!) this.select({ lane, index: next });
+    if (next >= this.run.spanBegin[device]! && next < this.run.spanBegin[device + 1]!)
+      this.select({ lane, index: next });
   }
 
   // What runs at the same time on the device above (-1) or below (1).
@@ -104,7 +105,8 @@ export class PipelineChart {
     const device = this.selected.lane === Lane.nothing ? 0 : this.deviceOf(this.selected);
     const [from, to] = [this.run.gapBegin[device]!, this.run.gapBegin[device + 1]!];
     const { begin } = this.run.gaps;
-    const at = this.selected.lane === Lane.nothing ? -1 : this.run.times(this.selected.lane).begin[this.selected.index]!;
+    const at =
+      this.selected.lane === Lane.nothing ? -1 : this.run.times(this.selected.lane).begin[this.selected.index]!;
     let next = -1;
     for (let k = from; k < to; ++k) {
       if (by > 0 && begin[k]! > at) return this.select({ lane: Lane.gap, index: k });
@@ -212,8 +214,10 @@ export class PipelineChart {
   private arrows(theme: Theme): void {
     if (this.selected.lane !== Lane.span) return;
     const table = this.run.table("transfers");
-    for (const row of this.links.inputs(this.selected.index)) this.arrow(table.ints("from_span")[row]!, this.selected.index, theme);
-    for (const row of this.links.outputs(this.selected.index)) this.arrow(this.selected.index, table.ints("to_span")[row]!, theme);
+    for (const row of this.links.inputs(this.selected.index))
+      this.arrow(table.ints("from_span")[row]!, this.selected.index, theme);
+    for (const row of this.links.outputs(this.selected.index))
+      this.arrow(this.selected.index, table.ints("to_span")[row]!, theme);
   }
 
   private arrow(from: number, to: number, theme: Theme): void {
@@ -253,7 +257,13 @@ export class PipelineChart {
 }
 
 // Times along the top of a chart.
-export function drawAxis(pen: CanvasRenderingContext2D, painter: Painter, window: TimeWindow, y: number, theme: Theme): void {
+export function drawAxis(
+  pen: CanvasRenderingContext2D,
+  painter: Painter,
+  window: TimeWindow,
+  y: number,
+  theme: Theme
+): void {
   const scale = durationScale(Math.max(window.end, 1));
   const list = ticks(window.begin, window.end, painter.perPixel, 80);
   const step = list.length > 1 ? list[1]! - list[0]! : window.span;
@@ -264,7 +274,8 @@ export function drawAxis(pen: CanvasRenderingContext2D, painter: Painter, window
   for (const at of list) {
     const x = painter.x(at);
     pen.fillRect(x, y - 2, 1, 8);
-    if (x < painter.left + painter.plotWidth - 50) pen.fillText(`${scaled(at, { ...scale, decimals })} ${scale.unit}`, x + 3, y);
+    if (x < painter.left + painter.plotWidth - 50)
+      pen.fillText(`${scaled(at, { ...scale, decimals })} ${scale.unit}`, x + 3, y);
   }
   pen.textAlign = "center";
 }

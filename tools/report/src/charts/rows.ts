@@ -30,7 +30,11 @@ function sideLanes(run: Run): SideLane[] {
   const lanes: SideLane[] = [];
   const transfers = run.times(Lane.transfer);
   const takesTime = run.header.transfers_hold_lanes || transfers.end.some((end, k) => end > transfers.begin[k]!);
-  if (takesTime) lanes.push({ lane: Lane.transfer, orders: rowsByDevice(run.table("transfers").ints("from_device"), transfers.begin, run.devices) });
+  if (takesTime)
+    lanes.push({
+      lane: Lane.transfer,
+      orders: rowsByDevice(run.table("transfers").ints("from_device"), transfers.begin, run.devices),
+    });
   for (const lane of [Lane.copy, Lane.step]) {
     const times = run.times(lane);
     if (times.table.rows > 0) lanes.push({ lane, orders: rowsByDevice(times.device, times.begin, run.devices) });

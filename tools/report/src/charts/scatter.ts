@@ -56,7 +56,12 @@ class Axis {
   private readonly to: number;
 
   // `unit`: of what round numbers are marked, such as 1 MiB.
-  constructor(values: number[], private readonly start: number, private readonly end: number, private readonly unit: number) {
+  constructor(
+    values: number[],
+    private readonly start: number,
+    private readonly end: number,
+    private readonly unit: number
+  ) {
     const least = Math.min(...values);
     const most = Math.max(...values);
     this.isLog = least > 0 && most / least > logarithmicFrom;
@@ -95,15 +100,35 @@ class Axis {
 function drawAxes(chart: SVGElement, x: Axis, y: Axis, options: ScatterOptions): void {
   for (const value of x.ticks()) {
     chart.append(svg("line", { x1: x.at(value), x2: x.at(value), y1: top, y2: height - bottom, class: "grid" }));
-    chart.append(svg("text", { x: x.at(value), y: height - bottom + 16, "text-anchor": "middle", class: "tick" }, options.xText(value)));
+    chart.append(
+      svg(
+        "text",
+        { x: x.at(value), y: height - bottom + 16, "text-anchor": "middle", class: "tick" },
+        options.xText(value)
+      )
+    );
   }
   for (const value of y.ticks()) {
     chart.append(svg("line", { x1: left, x2: width - right, y1: y.at(value), y2: y.at(value), class: "grid" }));
-    chart.append(svg("text", { x: left - 8, y: y.at(value) + 4, "text-anchor": "end", class: "tick" }, options.yText(value)));
+    chart.append(
+      svg("text", { x: left - 8, y: y.at(value) + 4, "text-anchor": "end", class: "tick" }, options.yText(value))
+    );
   }
-  chart.append(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", class: "title" }, options.xTitle + (x.isLog ? " (logarithmic)" : "")));
+  chart.append(
+    svg(
+      "text",
+      { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", class: "title" },
+      options.xTitle + (x.isLog ? " (logarithmic)" : "")
+    )
+  );
   const turned = `translate(14 ${(top + height - bottom) / 2}) rotate(-90)`;
-  chart.append(svg("text", { transform: turned, "text-anchor": "middle", class: "title" }, options.yTitle + (y.isLog ? " (logarithmic)" : "")));
+  chart.append(
+    svg(
+      "text",
+      { transform: turned, "text-anchor": "middle", class: "title" },
+      options.yTitle + (y.isLog ? " (logarithmic)" : "")
+    )
+  );
 }
 
 // Names that would lie on one another are left out; a point's title has its name, too.
@@ -119,7 +144,9 @@ class Names {
     if (name === "") return;
     const wide = name.length * 6.4;
     const box = { x: x + wide + 10 > width - right ? x - wide - 8 : x + 8, y, width: wide };
-    const clash = this.taken.some((one) => Math.abs(one.y - box.y) < 13 && one.x < box.x + box.width && box.x < one.x + one.width);
+    const clash = this.taken.some(
+      (one) => Math.abs(one.y - box.y) < 13 && one.x < box.x + box.width && box.x < one.x + one.width
+    );
     if (clash) return;
     this.taken.push(box);
     chart.append(svg("text", { x: box.x, y: y + 4, class: "name" }, name));
@@ -127,8 +154,11 @@ class Names {
 }
 
 function mark(point: Point, x: number, y: number, onFront: boolean): SVGElement {
-  const group = svg("g", { class: `point${onFront ? " front" : ""}${point.crossed ? " crossed" : ""}${point.marked ? " marked" : ""}` });
-  if (point.crossed) group.append(svg("path", { d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x - 5} ${y + 5}L${x + 5} ${y - 5}` }));
+  const group = svg("g", {
+    class: `point${onFront ? " front" : ""}${point.crossed ? " crossed" : ""}${point.marked ? " marked" : ""}`,
+  });
+  if (point.crossed)
+    group.append(svg("path", { d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x - 5} ${y + 5}L${x + 5} ${y - 5}` }));
   else if (onFront) group.append(svg("rect", { x: x - 5, y: y - 5, width: 10, height: 10 }));
   else group.append(svg("circle", { cx: x, cy: y, r: 5 }));
   group.append(svg("title", {}, point.title));
@@ -138,8 +168,18 @@ function mark(point: Point, x: number, y: number, onFront: boolean): SVGElement 
 export function scatter(points: Point[], label: string, options: ScatterOptions): SVGElement {
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "scatter" });
   if (points.length === 0) return chart;
-  const x = new Axis(points.map((point) => point.x), left, width - right, options.xUnit);
-  const y = new Axis(points.map((point) => point.y), height - bottom, top, options.yUnit);
+  const x = new Axis(
+    points.map((point) => point.x),
+    left,
+    width - right,
+    options.xUnit
+  );
+  const y = new Axis(
+    points.map((point) => point.y),
+    height - bottom,
+    top,
+    options.yUnit
+  );
   drawAxes(chart, x, y, options);
   const front = options.front === false ? [] : paretoFront(points);
   const steps = front.map((k, n) => {

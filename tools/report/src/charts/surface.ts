@@ -13,7 +13,13 @@ export class Surface {
   private waiting = false;
 
   // `wanted` is the height of the whole drawing, `most` of what is seen at once.
-  constructor(host: Element, label: string, private wanted: number, private readonly most: number, private readonly draw: () => void) {
+  constructor(
+    host: Element,
+    label: string,
+    private wanted: number,
+    private readonly most: number,
+    private readonly draw: () => void
+  ) {
     this.context = this.canvas.getContext("2d")!;
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", label);

@@ -60,14 +60,33 @@ function signed(share: number): string {
 
 const summaryColumns: Column<SummaryRow>[] = [
   { title: "source", text: (one) => one.source.source, value: (one) => one.source.source },
-  { title: "quantity", text: (one) => spaced(one.quantity) + (one.group === null ? "" : `, ${one.group}`), value: (one) => one.quantity },
+  {
+    title: "quantity",
+    text: (one) => spaced(one.quantity) + (one.group === null ? "" : `, ${one.group}`),
+    value: (one) => one.quantity,
+  },
   { title: "figures", text: (one) => String(one.records), value: (one) => one.records },
-  { title: "mean error", key: "mean_absolute_error", text: (one) => percent(one.mean_absolute_error), value: (one) => one.mean_absolute_error },
-  { title: "median error", key: "median_absolute_error", text: (one) => percent(one.median_absolute_error), value: (one) => one.median_absolute_error },
+  {
+    title: "mean error",
+    key: "mean_absolute_error",
+    text: (one) => percent(one.mean_absolute_error),
+    value: (one) => one.mean_absolute_error,
+  },
+  {
+    title: "median error",
+    key: "median_absolute_error",
+    text: (one) => percent(one.median_absolute_error),
+    value: (one) => one.median_absolute_error,
+  },
   { title: "bias", key: "bias", text: (one) => signed(one.bias), value: (one) => one.bias },
   { title: "worst", key: "worst", text: (one) => signed(one.worst), value: (one) => one.worst },
   { title: "of", text: (one) => one.worst_record },
-  { title: "target", text: (one) => (one.target === null ? "" : `${percent(one.target)}: ${one.mean_absolute_error <= one.target ? "met" : "missed"}`), value: (one) => one.target },
+  {
+    title: "target",
+    text: (one) =>
+      one.target === null ? "" : `${percent(one.target)}: ${one.mean_absolute_error <= one.target ? "met" : "missed"}`,
+    value: (one) => one.target,
+  },
   { title: "published in", text: (one) => node("span", { class: "notes" }, one.source.where) },
 ];
 
@@ -87,10 +106,17 @@ function errorChart(rows: Row[]): HTMLElement {
     name: "",
     x: row.measured * 1e9,
     y: row.error,
-    title: `${row.id}: measured ${valueText(row.quantity, row.measured)}, predicted ${valueText(row.quantity, row.predicted)}, ${signed(row.error)}`,
+    title: `${row.id}: measured ${valueText(row.quantity, row.measured)}, predicted ${valueText(
+      row.quantity,
+      row.predicted
+    )}, ${signed(row.error)}`,
     crossed: false,
   }));
-  const told = node("p", { class: "panel", role: "status" }, "A click on a point shows its figure and the command that predicts it.");
+  const told = node(
+    "p",
+    { class: "panel", role: "status" },
+    "A click on a point shows its figure and the command that predicts it."
+  );
   const chart = scatter(points, "Error of every predicted step time over the measured one; the table has the numbers", {
     xTitle: "measured step time",
     yTitle: "error of the prediction",
@@ -99,19 +125,29 @@ function errorChart(rows: Row[]): HTMLElement {
     xText: duration,
     yText: signed,
     front: false,
-    onPoint: (k) => told.replaceChildren(node("b", {}, points[k]!.title), node("br"), node("code", {}, times[k]!.command)),
+    onPoint: (k) =>
+      told.replaceChildren(node("b", {}, points[k]!.title), node("br"), node("code", {}, times[k]!.command)),
   });
   return section("Errors of step times", node("div", { class: "chart" }, chart), told);
 }
 
 export function accuracyPage(page: PageData, main: HTMLElement): void {
   const report = JSON.parse(page.text("report.json")) as AccuracyReport;
-  const rows: Row[] = report.sources.flatMap(({ source, records }) => records.flatMap(({ id, command, comparisons }) => comparisons.map((one) => ({ ...one, id, command, source }))));
+  const rows: Row[] = report.sources.flatMap(({ source, records }) =>
+    records.flatMap(({ id, command, comparisons }) => comparisons.map((one) => ({ ...one, id, command, source })))
+  );
   const summaries = report.sources.flatMap((source) => source.without_constants.map((one) => ({ ...one, source })));
   const verdict = `${rows.length} figures of ${report.sources.length} sources, predicted without any fitted constant`;
   main.append(head({ ...page.header, verdict }));
-  main.append(section("By source", table({ caption: "Relative errors, predicted less measured", columns: summaryColumns, rows: summaries })));
+  main.append(
+    section(
+      "By source",
+      table({ caption: "Relative errors, predicted less measured", columns: summaryColumns, rows: summaries })
+    )
+  );
   if (rows.length > 0) main.append(errorChart(rows));
-  main.append(section("Every figure", table({ caption: "Published, and predicted by the command", columns: recordColumns, rows })));
+  main.append(
+    section("Every figure", table({ caption: "Published, and predicted by the command", columns: recordColumns, rows }))
+  );
   main.append(origin(page));
 }

@@ -59,7 +59,11 @@ function rowsOf(report: DiffReport): Figure[] {
 
 function gapSection(report: DiffReport): HTMLElement {
   const causes = Object.entries(report.gap_by_cause_ns).filter(([, gap]) => gap !== 0);
-  if (causes.length === 0) return section("Gap by reason", node("p", {}, "Every op and transfer took as long as predicted, in the same order."));
+  if (causes.length === 0)
+    return section(
+      "Gap by reason",
+      node("p", {}, "Every op and transfer took as long as predicted, in the same order.")
+    );
   const sums = table<[string, number]>({
     caption: "What adds up to measured less predicted",
     columns: [
@@ -91,7 +95,11 @@ function showInBoth(pair: Pair, op: string, device: number): void {
 
 export function diffPage(page: PageData, main: HTMLElement): void {
   const report = JSON.parse(page.text("report.json")) as DiffReport;
-  main.append(head(page.header), section("Predicted and measured", figures("Figures of both runs", ["predicted", "measured"], rowsOf(report))), gapSection(report));
+  main.append(
+    head(page.header),
+    section("Predicted and measured", figures("Figures of both runs", ["predicted", "measured"], rowsOf(report))),
+    gapSection(report)
+  );
   if (page.runs.length > 1) {
     const pair = new Pair(page.runs, 0, 1, ["predicted", "measured"]);
     const place = section("Side by side", pair.node);
@@ -100,8 +108,17 @@ export function diffPage(page: PageData, main: HTMLElement): void {
     Object.assign(window, { debubblePair: pair, debubbleChart: pair.charts[0] });
     const first = report.first_divergence;
     if (first !== null) {
-      const label = `show the first difference: ${first.op} on d${first.device} at ${duration(first.measured_begin_ns)}`;
-      place.insertBefore(node("div", { class: "tools" }, button(label, label, () => showInBoth(pair, first.op, first.device))), pair.node);
+      const label = `show the first difference: ${first.op} on d${first.device} at ${duration(
+        first.measured_begin_ns
+      )}`;
+      place.insertBefore(
+        node(
+          "div",
+          { class: "tools" },
+          button(label, label, () => showInBoth(pair, first.op, first.device))
+        ),
+        pair.node
+      );
       showInBoth(pair, first.op, first.device);
     }
   }

@@ -50,9 +50,24 @@ const columns: Column<PlannedRun>[] = [
   { title: "step", key: "makespan_ns", text: (run) => duration(run.makespan_ns), value: (run) => run.makespan_ns },
   { title: "bubble", key: "bubble_ratio", text: (run) => percent(run.bubble_ratio), value: (run) => run.bubble_ratio },
   { title: "MFU", key: "mfu", text: (run) => (run.mfu === null ? "" : percent(run.mfu)), value: (run) => run.mfu },
-  { title: "tokens/s", key: "throughput_tokens_per_s", text: (run) => (run.throughput_tokens_per_s === null ? "" : rate(run.throughput_tokens_per_s)), value: (run) => run.throughput_tokens_per_s },
-  { title: "peak memory", key: "peak_memory_bytes", text: (run) => size(run.peak_memory_bytes), value: (run) => run.peak_memory_bytes },
-  { title: "to spare", key: "memory_spare_bytes", text: (run) => (run.memory_spare_bytes === null ? "" : size(run.memory_spare_bytes)), value: (run) => run.memory_spare_bytes },
+  {
+    title: "tokens/s",
+    key: "throughput_tokens_per_s",
+    text: (run) => (run.throughput_tokens_per_s === null ? "" : rate(run.throughput_tokens_per_s)),
+    value: (run) => run.throughput_tokens_per_s,
+  },
+  {
+    title: "peak memory",
+    key: "peak_memory_bytes",
+    text: (run) => size(run.peak_memory_bytes),
+    value: (run) => run.peak_memory_bytes,
+  },
+  {
+    title: "to spare",
+    key: "memory_spare_bytes",
+    text: (run) => (run.memory_spare_bytes === null ? "" : size(run.memory_spare_bytes)),
+    value: (run) => run.memory_spare_bytes,
+  },
   { title: "command", text: (run) => node("code", { class: "notes" }, run.command) },
 ];
 
@@ -71,25 +86,44 @@ function pointOf(run: PlannedRun, best: PlannedRun): Point {
 function frontSection(report: PlanReport, runs: PlannedRun[]): HTMLElement {
   const points = report.front ? report.front.points.map(({ run }) => run) : runs;
   const told = node("p", { role: "status", class: "panel" }, "A click on a point shows its choice and its command.");
-  const chart = scatter(points.map((run) => pointOf(run, runs[0]!)), "Step time against peak memory; the table has the numbers", {
-    xTitle: "step time",
-    yTitle: "peak memory of a device",
-    xUnit: durationScale(points[0]?.makespan_ns ?? 1).divisor,
-    yUnit: sizeScale(Math.max(...points.map((run) => run.peak_memory_bytes), 1)).divisor,
-    xText: duration,
-    yText: size,
-    onPoint: (k) => told.replaceChildren(node("b", {}, points[k]!.choice.text), node("br"), node("code", {}, points[k]!.command)),
-  });
+  const chart = scatter(
+    points.map((run) => pointOf(run, runs[0]!)),
+    "Step time against peak memory; the table has the numbers",
+    {
+      xTitle: "step time",
+      yTitle: "peak memory of a device",
+      xUnit: durationScale(points[0]?.makespan_ns ?? 1).divisor,
+      yUnit: sizeScale(Math.max(...points.map((run) => run.peak_memory_bytes), 1)).divisor,
+      xText: duration,
+      yText: size,
+      onPoint: (k) =>
+        told.replaceChildren(node("b", {}, points[k]!.choice.text), node("br"), node("code", {}, points[k]!.command)),
+    }
+  );
   const what = report.front ? "The front of time and memory" : "Time against memory of what was simulated and fits";
   const hint = report.front ? "" : "--front proves the front.";
   return section(what, node("div", { class: "chart" }, chart), told, node("p", { class: "faint" }, hint));
 }
 
 function heatSection(runs: PlannedRun[]): HTMLElement {
-  const of = (name: string, key: keyof Choice): { name: string; of: (run: PlannedRun) => string | number } => ({ name, of: (run) => run.choice[key] });
+  const of = (name: string, key: keyof Choice): { name: string; of: (run: PlannedRun) => string | number } => ({
+    name,
+    of: (run) => run.choice[key],
+  });
   const map = heatMap<PlannedRun>({
     rows: runs,
-    dimensions: [of("tp", "tp"), of("pp", "pp"), of("dp", "dp"), of("microbatch", "microbatch"), of("chunks", "chunks"), of("schedule", "schedule"), of("recompute", "recompute"), of("ZeRO", "zero"), of("cp", "cp"), of("ep", "ep")],
+    dimensions: [
+      of("tp", "tp"),
+      of("pp", "pp"),
+      of("dp", "dp"),
+      of("microbatch", "microbatch"),
+      of("chunks", "chunks"),
+      of("schedule", "schedule"),
+      of("recompute", "recompute"),
+      of("ZeRO", "zero"),
+      of("cp", "cp"),
+      of("ep", "ep"),
+    ],
     value: (run) => run.makespan_ns,
     text: duration,
     title: (run) => run.choice.text,
@@ -101,12 +135,15 @@ export function planPage(page: PageData, main: HTMLElement): void {
   const report = JSON.parse(page.text("report.json")) as PlanReport;
   const best = report.runs[0];
   const mfu = best === undefined || best.mfu === null ? "" : `, ${percent(best.mfu)} MFU`;
-  const verdict = best === undefined ? "nothing fits" : `${duration(best.makespan_ns)} per step${mfu}: ${best.choice.text}`;
+  const verdict =
+    best === undefined ? "nothing fits" : `${duration(best.makespan_ns)} per step${mfu}: ${best.choice.text}`;
   main.append(head({ ...page.header, verdict }));
   if (report.runs.length > 0) {
     const { runs } = JSON.parse(page.text("runs.json")) as PlanReport;
     main.append(section("The best runs", table({ caption: "Predicted; the best first", columns, rows: report.runs })));
-    const flags = report.frameworks.map(({ framework, text, note }) => node("div", {}, node("b", {}, framework), pre(`flags for ${framework}`, text), node("p", {}, note)));
+    const flags = report.frameworks.map(({ framework, text, note }) =>
+      node("div", {}, node("b", {}, framework), pre(`flags for ${framework}`, text), node("p", {}, note))
+    );
     if (flags.length > 0) main.append(section("To paste", ...flags));
     main.append(frontSection(report, runs), heatSection(runs));
   } else {

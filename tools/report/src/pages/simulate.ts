@@ -18,14 +18,26 @@ import { duration, size, spaced } from "../text/format";
 
 function memorySection(run: Run, report: Report, pipeline: PipelineChart): HTMLElement {
   const place = node("div", { class: "chart" });
-  const peaks = report.devices.map((one) => ({ device: one.device, at: one.peak_memory_at_ns, bytes: one.peak_memory_bytes }));
+  const peaks = report.devices.map((one) => ({
+    device: one.device,
+    at: one.peak_memory_at_ns,
+    bytes: one.peak_memory_bytes,
+  }));
   const capacity = report.memory_fit?.capacity_bytes;
   const chart = new MemoryChart(place, run, pipeline.window, pipeline.painter.left, peaks, capacity);
   const held = node("p", { class: "panel" }, "Point at a time: the line is at the same time in both charts.");
   chart.onPoint = (device, time) => (held.textContent = `${duration(time)}: ${chart.describe(device, time)}`);
-  const items = chart.categories.map((category) => node("li", {}, node("span", { class: "swatch", style: `background:${categoryFill(category)}` }), spaced(category)));
+  const items = chart.categories.map((category) =>
+    node("li", {}, node("span", { class: "swatch", style: `background:${categoryFill(category)}` }), spaced(category))
+  );
   if (capacity !== undefined) items.push(node("li", {}, `dashed: the limit of ${size(capacity)}`));
-  return section("Memory", place, node("ul", { class: "key", "aria-label": "kinds of memory" }, ...items), held, memoryTable(report));
+  return section(
+    "Memory",
+    place,
+    node("ul", { class: "key", "aria-label": "kinds of memory" }, ...items),
+    held,
+    memoryTable(report)
+  );
 }
 
 export function runPage(page: PageData, main: HTMLElement): void {
@@ -42,7 +54,12 @@ export function runPage(page: PageData, main: HTMLElement): void {
     main.append(memorySection(run, report, part.chart));
     Object.assign(window, { debubbleChart: part.chart });
   } else if (hasResult(report)) {
-    main.append(section("Pipeline", node("p", {}, "No chart: of so many ops a page would be too large; the numbers are all here.")));
+    main.append(
+      section(
+        "Pipeline",
+        node("p", {}, "No chart: of so many ops a page would be too large; the numbers are all here.")
+      )
+    );
   }
   if (hasResult(report)) {
     main.append(idle(report), pathSection(report, run));

@@ -5,7 +5,9 @@ import { button, details, node, pre, section } from "./dom";
 import { table } from "./table";
 
 export function findings(list: Finding[]): HTMLElement {
-  const items = list.map(({ severity, code, message }) => node("li", { class: severity }, node("b", {}, `${severity}[${code}]: `), message));
+  const items = list.map(({ severity, code, message }) =>
+    node("li", { class: severity }, node("b", {}, `${severity}[${code}]: `), message)
+  );
   return node("ul", { class: "findings" }, ...items);
 }
 
@@ -23,7 +25,11 @@ export function assumptions(list: Assumption[]): HTMLElement {
     columns: [
       { title: "what", text: (one) => one.what, value: (one) => one.what },
       { title: "value", text: (one) => one.value },
-      { title: "source", text: (one) => node("span", { class: `source ${one.source}` }, sources[one.source] ?? one.source), value: (one) => one.source },
+      {
+        title: "source",
+        text: (one) => node("span", { class: `source ${one.source}` }, sources[one.source] ?? one.source),
+        value: (one) => one.source,
+      },
     ],
     rows: list,
   });
@@ -47,6 +53,6 @@ export function origin(page: PageData, more: { name: string; text: () => string 
     details("The report as text", () => pre("the report as text", page.text("report.txt"), "report")),
     pre("the command that made this page", command_line),
     node("div", { class: "tools" }, "Save ", ...buttons),
-    node("p", { class: "faint" }, `Made by ${tool.name} ${tool.version}. This file asks the network for nothing.`),
+    node("p", { class: "faint" }, `Made by ${tool.name} ${tool.version}. This file asks the network for nothing.`)
   );
 }

@@ -11,7 +11,13 @@ export interface HeatOptions<Row> {
 }
 
 // Viridis, from the worst (dark) to the best (light).
-const ramp = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+const ramp = [
+  [68, 1, 84],
+  [59, 82, 139],
+  [33, 145, 140],
+  [94, 201, 98],
+  [253, 231, 37],
+];
 
 function colour(share: number): { fill: string; text: string } {
   const at = Math.min(Math.max(share, 0), 1) * (ramp.length - 1);
@@ -22,7 +28,9 @@ function colour(share: number): { fill: string; text: string } {
 }
 
 function inOrder(values: (string | number)[]): (string | number)[] {
-  return [...new Set(values)].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
+  return [...new Set(values)].sort((a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))
+  );
 }
 
 function drawHeat<Row>(options: HeatOptions<Row>, across: number, down: number): HTMLElement {
@@ -39,15 +47,30 @@ function drawHeat<Row>(options: HeatOptions<Row>, across: number, down: number):
   const lines = inOrder(options.rows.map(y.of)).map((down) => {
     const cells = columns.map((across) => {
       const row = best.get(JSON.stringify([across, down]));
-      if (row === undefined) return node("td", { class: "none", title: "no run with these that was simulated and fits" }, "\u00d7");
+      if (row === undefined)
+        return node("td", { class: "none", title: "no run with these that was simulated and fits" }, "\u00d7");
       const { fill, text } = colour(most === least ? 1 : (most - options.value(row)) / (most - least));
-      return node("td", { style: `background:${fill};color:${text}`, title: options.title(row) }, options.text(options.value(row)));
+      return node(
+        "td",
+        { style: `background:${fill};color:${text}`, title: options.title(row) },
+        options.text(options.value(row))
+      );
     });
     return node("tr", {}, node("th", { scope: "row" }, `${y.name} ${down}`), ...cells);
   });
   const headings = columns.map((value) => node("th", { scope: "col" }, `${x.name} ${value}`));
-  const caption = node("caption", {}, `The best of each ${x.name} and ${y.name}; crossed: none that was simulated fits`);
-  const all = node("table", { class: "heat" }, caption, node("thead", {}, node("tr", {}, node("td"), ...headings)), node("tbody", {}, ...lines));
+  const caption = node(
+    "caption",
+    {},
+    `The best of each ${x.name} and ${y.name}; crossed: none that was simulated fits`
+  );
+  const all = node(
+    "table",
+    { class: "heat" },
+    caption,
+    node("thead", {}, node("tr", {}, node("td"), ...headings)),
+    node("tbody", {}, ...lines)
+  );
   return node("div", { class: "table", tabindex: 0, role: "region", "aria-label": "heat map" }, all);
 }
 
@@ -69,5 +92,10 @@ export function heatMap<Row>(given: HeatOptions<Row>): HTMLElement {
     return select;
   };
   draw();
-  return node("div", {}, node("div", { class: "tools" }, "across ", choose(0, "dimension across"), " down ", choose(1, "dimension down")), place);
+  return node(
+    "div",
+    {},
+    node("div", { class: "tools" }, "across ", choose(0, "dimension across"), " down ", choose(1, "dimension down")),
+    place
+  );
 }

@@ -11,7 +11,14 @@ function causesIn(devices: DeviceReport[]): string[] {
 }
 
 export function causeKey(causes: string[]): HTMLElement {
-  const items = causes.map((cause) => node("li", {}, node("span", { class: "swatch", style: `background:${causeFill(cause)}` }, causeSign(cause)), spaced(cause)));
+  const items = causes.map((cause) =>
+    node(
+      "li",
+      {},
+      node("span", { class: "swatch", style: `background:${causeFill(cause)}` }, causeSign(cause)),
+      spaced(cause)
+    )
+  );
   return node("ul", { class: "key", "aria-label": "causes of idle time" }, ...items);
 }
 
@@ -21,7 +28,11 @@ function bar(device: DeviceReport, causes: string[], longest: number): HTMLEleme
     .map((cause) => {
       const width = (100 * device.idle_by_cause_ns[cause]!) / longest;
       const title = `${spaced(cause)}: ${duration(device.idle_by_cause_ns[cause]!)}`;
-      return node("span", { style: `width:${width}%;background:${causeFill(cause)}`, title }, width > 4 ? causeSign(cause) : "");
+      return node(
+        "span",
+        { style: `width:${width}%;background:${causeFill(cause)}`, title },
+        width > 4 ? causeSign(cause) : ""
+      );
     });
   return node("div", { class: "bar", "aria-hidden": "true" }, ...parts);
 }
@@ -34,7 +45,12 @@ export function idle(report: Report, title = "Idle time by cause"): HTMLElement 
     { title: "device", text: (one) => `d${one.device}`, value: (one) => one.device },
     { title: "busy", key: "busy_ns", text: (one) => duration(one.busy_ns), value: (one) => one.busy_ns },
     { title: "idle", key: "idle_ns", text: (one) => duration(one.idle_ns), value: (one) => one.idle_ns },
-    { title: "of the step", key: "bubble_ratio", text: (one) => percent(one.bubble_ratio), value: (one) => one.bubble_ratio },
+    {
+      title: "of the step",
+      key: "bubble_ratio",
+      text: (one) => percent(one.bubble_ratio),
+      value: (one) => one.bubble_ratio,
+    },
     { title: "because of", text: (one) => bar(one, causes, longest) },
     ...causes.map((cause) => ({
       title: spaced(cause),
@@ -43,7 +59,18 @@ export function idle(report: Report, title = "Idle time by cause"): HTMLElement 
       value: (one: DeviceReport) => one.idle_by_cause_ns[cause]!,
     })),
   ];
-  return section(title, causeKey(causes), table({ caption: title === "Idle time by cause" ? "Busy and idle time of every device" : `Busy and idle time of every device. ${title}`, columns, rows: devices }));
+  return section(
+    title,
+    causeKey(causes),
+    table({
+      caption:
+        title === "Idle time by cause"
+          ? "Busy and idle time of every device"
+          : `Busy and idle time of every device. ${title}`,
+      columns,
+      rows: devices,
+    })
+  );
 }
 
 export function memoryTable(report: Report): HTMLElement {
@@ -52,8 +79,18 @@ export function memoryTable(report: Report): HTMLElement {
   const used = categories.filter((category) => devices.some((one) => one.peak_by_category_bytes[category] !== 0));
   const columns: Column<DeviceReport>[] = [
     { title: "device", text: (one) => `d${one.device}`, value: (one) => one.device },
-    { title: "peak", key: "peak_memory_bytes", text: (one) => size(one.peak_memory_bytes), value: (one) => one.peak_memory_bytes },
-    { title: "at", key: "peak_memory_at_ns", text: (one) => duration(one.peak_memory_at_ns), value: (one) => one.peak_memory_at_ns },
+    {
+      title: "peak",
+      key: "peak_memory_bytes",
+      text: (one) => size(one.peak_memory_bytes),
+      value: (one) => one.peak_memory_bytes,
+    },
+    {
+      title: "at",
+      key: "peak_memory_at_ns",
+      text: (one) => duration(one.peak_memory_at_ns),
+      value: (one) => one.peak_memory_at_ns,
+    },
     { title: "reached by", text: (one) => one.peak_memory_op ?? "", value: (one) => one.peak_memory_op },
     ...used.map((category) => ({
       title: spaced(category),

@@ -12,9 +12,27 @@ export function numbers(report: Report): HTMLElement {
   const list = node("dl", { class: "boxes" });
   if (!hasResult(report)) return list;
   list.append(
-    box("makespan_ns", report.makespan_ns!, "Step time", duration(report.makespan_ns!), `${duration(report.ideal_ns)} would be ideal`),
-    box("bubble_ratio", report.bubble_ratio, "Bubble, of the step", percent(report.bubble_ratio), "idle / (devices x step)"),
-    box("bubble_over_ideal", report.bubble_over_ideal, "Bubble, of the ideal", percent(report.bubble_over_ideal), "idle / ideal compute"),
+    box(
+      "makespan_ns",
+      report.makespan_ns!,
+      "Step time",
+      duration(report.makespan_ns!),
+      `${duration(report.ideal_ns)} would be ideal`
+    ),
+    box(
+      "bubble_ratio",
+      report.bubble_ratio,
+      "Bubble, of the step",
+      percent(report.bubble_ratio),
+      "idle / (devices x step)"
+    ),
+    box(
+      "bubble_over_ideal",
+      report.bubble_over_ideal,
+      "Bubble, of the ideal",
+      percent(report.bubble_over_ideal),
+      "idle / ideal compute"
+    )
   );
   const samples = report.throughput_samples_per_s;
   const tokens = report.throughput_tokens_per_s;
@@ -25,7 +43,15 @@ export function numbers(report: Report): HTMLElement {
   if (report.mfu !== null) list.append(box("mfu", report.mfu, "MFU", percent(report.mfu), "model FLOPs over peak"));
   const worst = worstMemory(report);
   const by = worst.peak_memory_op === null ? "" : `, reached by ${worst.peak_memory_op}`;
-  list.append(box("peak_memory_bytes", worst.peak_memory_bytes, "Peak memory", size(worst.peak_memory_bytes), `on d${worst.device}${by}`));
+  list.append(
+    box(
+      "peak_memory_bytes",
+      worst.peak_memory_bytes,
+      "Peak memory",
+      size(worst.peak_memory_bytes),
+      `on d${worst.device}${by}`
+    )
+  );
   const fit = report.memory_fit;
   if (fit !== undefined && fit !== null) {
     const label = fit.spare_bytes < 0 ? "Does not fit" : "Fits";

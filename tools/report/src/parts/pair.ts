@@ -44,7 +44,8 @@ export class Pair {
       this.charts.push(part.chart);
     });
     const more = b.makespan - a.makespan;
-    const how = more === 0 ? "takes as long as" : `takes ${duration(Math.abs(more))} ${more > 0 ? "more" : "less"} than`;
+    const how =
+      more === 0 ? "takes as long as" : `takes ${duration(Math.abs(more))} ${more > 0 ? "more" : "less"} than`;
     this.difference.textContent = `${b.header.label} ${how} ${a.header.label}. Both are on one time axis: zoom and pan move both.`;
   }
 

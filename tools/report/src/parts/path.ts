@@ -27,5 +27,9 @@ function pathTable(run: Run, path: Thing[]): HTMLElement {
 
 export function pathSection(report: Report, run: Run | undefined): HTMLElement {
   const words = node("p", {}, `${duration(report.makespan_ns!)}: ${pathWords(report)}`);
-  return section("Critical path", words, run === undefined ? "" : details("Part by part", () => pathTable(run, run.path())));
+  return section(
+    "Critical path",
+    words,
+    run === undefined ? "" : details("Part by part", () => pathTable(run, run.path()))
+  );
 }

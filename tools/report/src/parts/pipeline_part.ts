@@ -21,11 +21,19 @@ export function legend(run: Run): HTMLElement {
     const ink = inkOf(letter);
     if (kinds.has(kind)) items.push(swatch(ink.fill, ink.text, letter, word));
   });
-  const chunks = run.header.replica_of.length > 0 ? "lighter: every second replica" : "lighter: every second stage of a device";
+  const chunks =
+    run.header.replica_of.length > 0 ? "lighter: every second replica" : "lighter: every second stage of a device";
   if (run.header.replica_of.length > 0 || run.header.stages > run.devices) items.push(node("li", {}, chunks));
-  if (run.table("transfers").numbers("duration").some((time) => time > 0)) items.push(swatch(transferFill, "#000", "", "transfer, below its sender"));
+  if (
+    run
+      .table("transfers")
+      .numbers("duration")
+      .some((time) => time > 0)
+  )
+    items.push(swatch(transferFill, "#000", "", "transfer, below its sender"));
   if (run.table("copies").rows > 0) items.push(swatch(copyFill, "#000", "", "activation moved away or back"));
-  if (run.table("steps").rows > 0) items.push(swatch(collectiveFill, "#000", "", "collective"), swatch(stepFill, "#000", "", "optimizer"));
+  if (run.table("steps").rows > 0)
+    items.push(swatch(collectiveFill, "#000", "", "collective"), swatch(stepFill, "#000", "", "optimizer"));
   return node("ul", { class: "key", "aria-label": "kinds of op" }, ...items);
 }
 
@@ -50,13 +58,21 @@ class Panel {
 
   private show(lines: string[], canFollow: boolean): void {
     const hint = "Point at an op or an idle time; click to select it and see what it waited for.";
-    const items = lines.length === 0 ? [node("p", { class: "faint" }, hint)] : lines.map((line, k) => node(k === 0 ? "b" : "p", {}, line));
+    const items =
+      lines.length === 0
+        ? [node("p", { class: "faint" }, hint)]
+        : lines.map((line, k) => node(k === 0 ? "b" : "p", {}, line));
     this.node.replaceChildren(...items, ...(canFollow ? [this.follow] : []));
   }
 }
 
 function searchBox(chart: PipelineChart): HTMLElement {
-  const input = node("input", { type: "search", placeholder: "search an op: 2F3", "aria-label": "search an op by its name, such as 2F3", size: 18 });
+  const input = node("input", {
+    type: "search",
+    placeholder: "search an op: 2F3",
+    "aria-label": "search an op by its name, such as 2F3",
+    size: 18,
+  });
   const result = node("span", { class: "faint", role: "status" });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") result.textContent = chart.search(input.value) ? "" : `no op ${input.value.trim()}`;
@@ -81,7 +97,9 @@ export function pipelinePart(run: Run, window: TimeWindow, label = "Pipeline"): 
   const chart = new PipelineChart(place, run, window, summary);
   const causes = causeKey(run.header.words.causes.filter((cause) => run.gaps.table.has(cause)));
   causes.hidden = true;
-  const tools = node("div", { class: "tools", role: "toolbar", "aria-label": `${label}: view` },
+  const tools = node(
+    "div",
+    { class: "tools", role: "toolbar", "aria-label": `${label}: view` },
     button("+", "zoom in", () => window.zoom(0.6)),
     button("\u2212", "zoom out", () => window.zoom(1 / 0.6)),
     button("all", "show the whole run", () => window.whole()),
@@ -93,11 +111,26 @@ export function pipelinePart(run: Run, window: TimeWindow, label = "Pipeline"): 
     }),
     checkbox("critical path", false, (on) => chart.set({ path: on })),
     checkbox("hatches", false, (on) => chart.set({ hatches: on })),
-    searchBox(chart));
+    searchBox(chart)
+  );
   const panel = new Panel(chart, run);
-  const dense = node("p", { class: "faint" }, "Ops are narrower than a pixel here: each column shows how its time is shared out, idle on top. Zoom in to see ops.");
+  const dense = node(
+    "p",
+    { class: "faint" },
+    "Ops are narrower than a pixel here: each column shows how its time is shared out, idle on top. Zoom in to see ops."
+  );
   chart.onDense = (on) => (dense.hidden = !on);
-  const part = node("div", {}, tools, place, legend(run), dense, causes, panel.node,
-    details("Keys and mouse", () => node("p", {}, keyHelp)), details("The ops as a table", () => opTable(run)));
+  const part = node(
+    "div",
+    {},
+    tools,
+    place,
+    legend(run),
+    dense,
+    causes,
+    panel.node,
+    details("Keys and mouse", () => node("p", {}, keyHelp)),
+    details("The ops as a table", () => opTable(run))
+  );
   return { chart, node: part };
 }

@@ -36,14 +36,19 @@ function compare(a: number | string | null | undefined, b: number | string | nul
 
 export function table<Row>({ caption, columns, rows, onRow, sortable = true }: TableOptions<Row>): HTMLElement {
   const body = node("tbody");
-  const isNumber = (column: Column<Row>, k: number): boolean => k > 0 && typeof (rows[0] && column.value?.(rows[0])) === "number";
-  const headings = columns.map((column, k) => node("th", { scope: "col", class: isNumber(column, k) ? "number" : "" }, column.title));
+  const isNumber = (column: Column<Row>, k: number): boolean =>
+    k > 0 && typeof (rows[0] && column.value?.(rows[0])) === "number";
+  const headings = columns.map((column, k) =>
+    node("th", { scope: "col", class: isNumber(column, k) ? "number" : "" }, column.title)
+  );
   const fill = (list: Row[]): void => {
-    body.replaceChildren(...list.map((row) => {
-      const line = node("tr", {}, ...columns.map((column, k) => cell(column, row, k === 0)));
-      if (onRow !== undefined) line.addEventListener("click", () => onRow(row));
-      return line;
-    }));
+    body.replaceChildren(
+      ...list.map((row) => {
+        const line = node("tr", {}, ...columns.map((column, k) => cell(column, row, k === 0)));
+        if (onRow !== undefined) line.addEventListener("click", () => onRow(row));
+        return line;
+      })
+    );
   };
   columns.forEach((column, k) => {
     const { value } = column;

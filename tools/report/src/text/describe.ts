@@ -67,7 +67,9 @@ export function causesOf(run: Run, gap: number): CausePart[] {
 }
 
 function causesText(run: Run, gap: number): string {
-  return causesOf(run, gap).map(({ cause, time }) => `${duration(time)} ${causeWords(cause)}`).join(", ");
+  return causesOf(run, gap)
+    .map(({ cause, time }) => `${duration(time)} ${causeWords(cause)}`)
+    .join(", ");
 }
 
 const causeMeaning: Record<string, string> = {

@@ -130,6 +130,32 @@ def check_keys(checks, page):
     checks.true("0 shows all", page.evaluate("debubbleChart.window.isWhole"))
 
 
+def check_mouse(checks, page):
+    """Ctrl and the wheel zoom about the pointer, dragging pans and selects nothing, plain wheels are the page's."""
+    page.evaluate("debubbleChart.window.whole()")
+    time = page.evaluate("debubbleChart.painter.time(400)")
+    for modifiers, smaller in ((0, False), (2, True)):
+        page.evaluate(f"{CHART}.scrollIntoView()")
+        page.settle()
+        left, top = page.evaluate(f"(() => {{ const r = {CHART}.getBoundingClientRect(); return [r.left, r.top]; }})()")
+        at = {"x": left + 400, "y": top + 40}
+        page.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-200, modifiers=modifiers, **at)
+        page.settle()
+        checks.equal(f"zoomed with modifiers {modifiers}", not page.evaluate("debubbleChart.window.isWhole"), smaller)
+    checks.true("about the pointer", abs(page.evaluate("debubbleChart.painter.time(400)") - time) < 1e4)
+    before = page.evaluate("[debubbleChart.window.begin, debubbleChart.window.span, debubbleChart.selected.index]")
+    page.call("Input.dispatchMouseEvent", type="mousePressed", button="left", clickCount=1, **at)
+    for x in (left + 350, left + 300):
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", button="left", buttons=1, x=x, y=top + 40)
+    page.call("Input.dispatchMouseEvent", type="mouseReleased", button="left", clickCount=1, x=left + 300, y=top + 40)
+    page.settle()
+    begin, span, index = page.evaluate(
+        "[debubbleChart.window.begin, debubbleChart.window.span, debubbleChart.selected.index]")
+    checks.true(f"dragging pans: {begin}, {span} after {before}", begin > before[0] and abs(span - before[1]) < 1)
+    checks.equal("and selects nothing", index, before[2])
+    page.evaluate("debubbleChart.window.whole()")
+
+
 def check_memory(checks, page):
     """Pointing at the memory of device 1 at 20 ms: the line is at that time in both charts, and what is held is told."""
     page.evaluate("document.querySelectorAll('canvas')[1].scrollIntoView()")
@@ -223,6 +249,7 @@ def main():
             check_pointing(checks, page)
             check_keys(checks, page)
             check_search_of_nothing(checks, page)
+            check_mouse(checks, page)
             check_memory(checks, page)
             check_themes(checks, page)
             check_tables(checks, page, report)

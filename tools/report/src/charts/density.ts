@@ -2,7 +2,7 @@
 // the bottom up, and leaves the idle share empty. Its cost follows from the pixels, not from the ops.
 import { Run } from "../data/run";
 import { nextAbove } from "../data/search";
-import { inkOf } from "./palette";
+import { causeFill, inkOf } from "./palette";
 import { pixelOf, Pixels } from "./pixels";
 
 // Of a device, running sums of the time of each kind of op: sums[kind][k] is that of its first k spans.
@@ -44,13 +44,19 @@ class Walk {
 export class Density {
   private readonly sums: (KindSums | undefined)[] = [];
   private readonly colours: number[];
+  private readonly causes: number[];
 
   constructor(private readonly run: Run) {
+    this.causes = run.header.words.causes.map((cause) => pixelOf(causeFill(cause)));
     this.colours = run.header.words.kinds.map(({ letter }) => pixelOf(inkOf(letter).fill));
   }
 
-  // Fills `pixels` for a device and the time from `begin`, `perPixel` for each column.
-  draw(device: number, begin: number, perPixel: number, pixels: Pixels): void {
+  // Fills `pixels` for a device and the time from `begin`, `perPixel` for each column; with `causes` the idle share in the
+  // colour of what the first gap in it is mostly for.
+  draw(device: number, begin: number, perPixel: number, pixels: Pixels, causes: boolean): void {
+    const { gaps, gapBegin, mainCauses } = this.run;
+    let gap = gapBegin[device]!;
+    const lastGap = gapBegin[device + 1]!;
     const { kinds, sums } = this.sumsOf(device);
     const walk = new Walk(this.run, device, kinds, sums);
     walk.to(begin);
@@ -65,6 +71,12 @@ export class Density {
         const until = Math.round(share * pixels.height);
         pixels.column(x, drawn, until, this.colours[kinds[k]!]!);
         drawn = until;
+      }
+      if (!causes) continue;
+      const time = begin + x * perPixel;
+      gap = nextAbove(gaps.end, time, gap, lastGap);
+      if (gap < lastGap && gaps.begin[gap]! < time + perPixel) {
+        pixels.column(x, drawn, pixels.height, this.causes[mainCauses[gap]!]!);
       }
     }
   }

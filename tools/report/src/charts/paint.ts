@@ -2,7 +2,6 @@
 // once per pixel.
 import { Lane, Run } from "../data/run";
 import { firstAbove } from "../data/search";
-import { causesOf } from "../text/describe";
 import { Density } from "./density";
 import {
   causeFill,
@@ -73,7 +72,7 @@ export class Painter {
     const to = firstAbove(begin, this.window.end, from, this.run.spanBegin[row.device + 1]!);
     const pen = this.surface.context;
     if (to - from > this.plotWidth * 0.6) {
-      this.dense(row, y, theme);
+      this.dense(row, y, options, theme);
       this.isDense = true;
     } else {
       pen.fillStyle = theme.idle;
@@ -84,10 +83,10 @@ export class Painter {
     for (const lane of row.lanes) this.lane(lane, y + lane.y - row.y);
   }
 
-  private dense(row: DeviceRow, y: number, theme: Theme): void {
+  private dense(row: DeviceRow, y: number, options: PaintOptions, theme: Theme): void {
     const { ratio, context } = this.surface;
     this.pixels.start(Math.round(this.plotWidth * ratio), Math.round(row.compute * ratio), theme.idle);
-    this.density.draw(row.device, this.window.begin, this.window.span / this.pixels.width, this.pixels);
+    this.density.draw(row.device, this.window.begin, this.window.span / this.pixels.width, this.pixels, options.causes);
     this.pixels.show(context, this.left, y, this.plotWidth, row.compute);
   }
 
@@ -103,7 +102,7 @@ export class Painter {
     ) {
       const x = Math.max(this.x(begin[k]!), this.left);
       const width = Math.min(this.x(end[k]!), this.left + this.plotWidth) - x;
-      const cause = causesOf(this.run, k)[0]!.cause;
+      const cause = this.run.header.words.causes[this.run.mainCauses[k]!]!;
       pen.fillStyle = causeFill(cause);
       pen.fillRect(x, y + row.compute * 0.3, Math.max(width, 0.6), row.compute * 0.4);
       if (width < 12 || row.compute < 20) continue;

@@ -51,7 +51,7 @@ export class Times {
 
 export class Run {
   // Decoded when first asked for: of a page's many runs few are looked at.
-  private readonly lazy: { spans?: Times; gaps?: Times; spanBegin?: Int32Array; gapBegin?: Int32Array } = {};
+  private readonly lazy: { spans?: Times; gaps?: Times; spanBegin?: Int32Array; gapBegin?: Int32Array; causes?: Uint8Array } = {};
   private readonly tables = new Map<string, Table>();
   private readonly others = new Map<string, Times>();
   private lightStages: Set<number>[] | undefined;
@@ -118,6 +118,11 @@ export class Run {
     return Array.from(lanes, (lane, k) => ({ lane, index: indices[k]! }));
   }
 
+  // Of each gap the cause of most of it, as a number of words.causes.
+  get mainCauses(): Uint8Array {
+    return (this.lazy.causes ??= this.findMainCauses());
+  }
+
   // "3", or where microbatches are cut "1.1": microbatch and part.
   microbatchName(piece: number): string {
     const pieces = this.header.pieces;
@@ -130,6 +135,22 @@ export class Run {
     if (replicas.length > 0) return replicas[piece]! % 2 === 1;
     if (this.lightStages === undefined) this.lightStages = this.findLightStages();
     return this.lightStages[device]!.has(stage);
+  }
+
+  private findMainCauses(): Uint8Array {
+    const table = this.gaps.table;
+    const main = new Uint8Array(table.rows);
+    const most = new Float64Array(table.rows);
+    this.header.words.causes.forEach((cause, number) => {
+      if (!table.has(cause)) return;
+      const times = table.numbers(cause);
+      for (let k = 0; k < main.length; ++k) {
+        if (times[k]! <= most[k]!) continue;
+        most[k] = times[k]!;
+        main[k] = number;
+      }
+    });
+    return main;
   }
 
   private findLightStages(): Set<number>[] {

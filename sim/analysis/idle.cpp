@@ -162,9 +162,11 @@ std::size_t TimelineChains::things() const {
 class IdleTimes::DeviceWalk {
  public:
   DeviceWalk(const Timeline& timeline, int device, const std::vector<const StepSpan*>& steps,
-             GateChains<TimelineChains>& chains)
+             GateChains<TimelineChains>& chains, std::vector<IdleGap>* gaps = nullptr)
       : timeline_(timeline),
         chains_(chains),
+        gaps_(gaps),
+        device_(device),
         steps_(steps),
         first_(to_index(at(timeline.device_begin, device))),
         last_(to_index(at(timeline.device_begin, device + 1))),
@@ -181,11 +183,11 @@ class IdleTimes::DeviceWalk {
     for (std::size_t k = first_; k < last_; ++k) {
       const Span& span = timeline_.spans[k];
       for (; step != steps_.end() && (*step)->begin < span.begin; ++step) pass(**step, k);
-      if (span.begin > end_) explain(span.gate, span.begin, cause_at(k), false);
+      if (span.begin > end_) explain(span.gate, span.begin, k);
       end_ = span.end;
     }
     for (; step != steps_.end(); ++step) pass(**step, last_);
-    explain(last, timeline_.makespan, IdleCause::kDrain, true);
+    account(timeline_.makespan, chains_.explain(last, end_, timeline_.makespan), IdleCause::kDrain, last_, true);
     return causes_;
   }
 
@@ -196,7 +198,7 @@ class IdleTimes::DeviceWalk {
     for (const StepSpan* step : steps_) {
       if (step->begin < span.begin) end_ = std::max(end_, step->end);
     }
-    if (span.begin > end_) explain(span.gate, span.begin, cause_at(wanted), false);
+    if (span.begin > end_) explain(span.gate, span.begin, wanted);
     return causes_;
   }
 
@@ -207,9 +209,16 @@ class IdleTimes::DeviceWalk {
     return k > last_forward_ ? IdleCause::kDrain : IdleCause::kDependency;
   }
 
-  // The gap from the end of what came before.
-  void explain(const Gate& gate, Nanoseconds at, IdleCause compute_cause, bool tail) {
-    add_parts(chains_.explain(gate, end_, at), compute_cause, tail, causes_);
+  // The gap from the end of what came before, just before span `next` or a step that comes before it.
+  void explain(const Gate& gate, Nanoseconds at, std::size_t next) {
+    account(at, chains_.explain(gate, end_, at), cause_at(next), next, false);
+  }
+
+  void account(Nanoseconds at, const ChainParts& parts, IdleCause compute_cause, std::size_t next, bool tail) {
+    add_parts(parts, compute_cause, tail, causes_);
+    if (gaps_ == nullptr || at <= end_) return;
+    gaps_->push_back({device_, end_, at, next < last_ ? static_cast<std::int32_t>(next) : -1, {}});
+    add_parts(parts, compute_cause, tail, gaps_->back().causes);
   }
 
   // First the wait for the step's counterpart in another replica of the pipeline, just before it.
@@ -217,14 +226,17 @@ class IdleTimes::DeviceWalk {
     if (step.begin > end_) {
       OpenGap gap(end_, step.begin);
       gap.take(ChainPart::kStraggler, step.begin - step.waited_for_replica);
-      add_parts(gap.parts(), cause_at(next_span), false, causes_);
-      explain(step.gate, gap.at(), cause_at(next_span), false);
+      ChainParts parts = chains_.explain(step.gate, end_, gap.at());
+      for (std::size_t k = 0; k < kChainParts; ++k) parts[k] += gap.parts()[k];
+      account(step.begin, parts, cause_at(next_span), next_span, false);
     }
     end_ = std::max(end_, step.end);
   }
 
   const Timeline& timeline_;
   GateChains<TimelineChains>& chains_;
+  std::vector<IdleGap>* gaps_;  // null: only sums are asked for
+  std::int32_t device_;
   const std::vector<const StepSpan*>& steps_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
@@ -253,6 +265,10 @@ NanosecondsByCause IdleTimes::of(int device) {
   return DeviceWalk(timeline_, device, at(steps_, device), chains_).causes(last_);
 }
 
+void IdleTimes::add_gaps(int device, std::vector<IdleGap>& gaps) {
+  (void)DeviceWalk(timeline_, device, at(steps_, device), chains_, &gaps).causes(last_);
+}
+
 Nanoseconds IdleTimes::steps_busy(int device) const {
   Nanoseconds busy = 0;
   for (const StepSpan* step : at(steps_, device)) busy += step->end - step->begin;
@@ -262,6 +278,13 @@ Nanoseconds IdleTimes::steps_busy(int device) const {
 NanosecondsByCause IdleTimes::before(std::int32_t span) {
   const std::int32_t device = at(timeline_.spans, span).device;
   return DeviceWalk(timeline_, device, at(steps_, device), chains_).before(to_index(span));
+}
+
+std::vector<IdleGap> idle_gaps(const Timeline& timeline) {
+  std::vector<IdleGap> gaps;
+  IdleTimes times(timeline);
+  for (int device = 0; device < timeline.devices; ++device) times.add_gaps(device, gaps);
+  return gaps;
 }
 
 NanosecondsByCause wait_by_cause(const Timeline& timeline, std::int32_t span) {

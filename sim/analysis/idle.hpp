@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/analysis/gate_chains.hpp"
+#include "sim/analysis/idle_gaps.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
 
@@ -62,6 +63,8 @@ class IdleTimes {
   IdleTimes& operator=(const IdleTimes&) = delete;
 
   [[nodiscard]] NanosecondsByCause of(int device);
+  // Appends the device's gaps, in order of time.
+  void add_gaps(int device, std::vector<IdleGap>& gaps);
   // How long steps hold its compute lane.
   [[nodiscard]] Nanoseconds steps_busy(int device) const;
   // Of the gap before one span.

@@ -209,6 +209,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
       contender.needs.not_charged.emplace_back(kGradientSums);
     contender.report = std::move(run.result.report);
     contender.runs_today = frameworks_today(contender.entry, scenario_for(scenario, name), contender.report);
+    if (run.job.schedule.total_ops() <= terms.most_kept_ops) contender.run = std::move(run);
   } catch (const InputError& error) {
     if (!terms.all || !describes_request(error)) throw;
     contender.refusal = error;

@@ -24,6 +24,7 @@ struct Contender {
   std::vector<std::string> runs_today;  // in these of kFrameworks
   double samples = 0;                   // samples_per_gpu
   std::optional<InputError> refusal;
+  std::optional<Simulated> run;  // where Terms ask for it, without its report
 };
 
 struct Terms {
@@ -32,6 +33,7 @@ struct Terms {
   bool all = false;                   // of "all", a schedule that refuses is listed with its reason
   int devices = 0;                    // of the job: for Equal::kStages, the number of stages
   int microbatches = 0;
+  std::size_t most_kept_ops = 0;  // runs of at most so many are kept, op by op
 };
 
 // The names to compare, of `runs_in` where that names a framework: those given, each once, or the whole catalog for

@@ -21,6 +21,8 @@
 #include "tools/views/accuracy/effects_views.hpp"
 #include "tools/views/accuracy/plans_views.hpp"
 #include "tools/views/accuracy/ranges_views.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/study_pages.hpp"
 
 namespace debubble {
 namespace {
@@ -75,11 +77,17 @@ class Accuracy : public Command {
         {.name = "--fit", .help = "fit the constants over all sources, and write them", .target = &fit_},
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
+    rows.push_back(html_row(html_));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
+    HtmlFile html(html_);
     Output output(output_, kAccuracyFormats);
+    if (html.wanted() && (bubbles_ || plans_ || effects_)) {
+      throw InputError(Diagnostic{"C087", "--html", "only published results have a page",
+                                  "leave it out, or leave --bubbles, --plans and --effects out"});
+    }
     if (effects_ && (bubbles_ || plans_ || fit_ || !calibration_.empty())) {
       throw InputError(Diagnostic{"C087", "--effects", "predicts published results anew, without any constant",
                                   "leave --bubbles, --plans, --fit and --calibration out"});
@@ -91,7 +99,7 @@ class Accuracy : public Command {
       throw InputError(Diagnostic{"C087", fit_ ? "--fit" : "--calibration", "plans are made without any constant",
                                   "leave one of the two out"});
     }
-    return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output);
+    return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output, html);
   }
 
  private:
@@ -124,7 +132,7 @@ class Accuracy : public Command {
     return kExitOk;
   }
 
-  int judge_published(const Invocation& invocation, Output& output) {
+  int judge_published(const Invocation& invocation, Output& output, HtmlFile& html) {
     if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     const std::vector<std::string> sources = sources_of(source_, results);
@@ -141,6 +149,12 @@ class Accuracy : public Command {
     }
     const JudgedRanges ranges = judge_ranges(ranged, ranges_for(results));
     output.write(text_of(judged, results, calibrations, ranges, invocation, output));
+    if (html.wanted()) {
+      html.write(accuracy_page(accuracy_json(judged, results, ranges, invocation.command_line),
+                               accuracy_text(judged, results, ViewStyle{}) + ranges_text(ranges, ViewStyle{}),
+                               invocation.command_line));
+    }
+    html.commit();
     output.commit();
     return kExitOk;
   }
@@ -241,6 +255,7 @@ class Accuracy : public Command {
   std::string source_;
   bool fit_ = false;
   OutputFlags output_;
+  std::string html_;
 };
 
 }  // namespace

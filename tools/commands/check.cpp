@@ -22,6 +22,8 @@
 #include "tools/views/check/markdown.hpp"
 #include "tools/views/check/text_view.hpp"
 #include "tools/views/diagnostics.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/study_pages.hpp"
 
 namespace debubble {
 
@@ -72,6 +74,7 @@ class Check : public Command {
                         .type = "FILE.md",
                         .help = "also write a summary in Markdown",
                         .target = &markdown_},
+                       html_row(html_),
                        {.name = "--github",
                         .group = "Output",
                         .help = "annotations, and the job's step summary",
@@ -86,13 +89,16 @@ class Check : public Command {
     Output output(output_, kCheckFormats);
     ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
     ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
+    HtmlFile html(html_);
     const CheckResult result = look();
     if (!is_first()) return status_of(result);
     show(result, invocation, output);
     junit.write(result);
     markdown.write(result);
+    if (html.wanted()) html.write(check_page(result, invocation.command_line));
     junit.commit();
     markdown.commit();
+    html.commit();
     output.commit();
     tell(result);
     return status_of(result);
@@ -161,6 +167,7 @@ class Check : public Command {
   OutputFlags output_;
   std::string junit_;
   std::string markdown_;
+  std::string html_;
 };
 
 }  // namespace

@@ -35,12 +35,18 @@
 #include "tools/views/compare_assumptions.hpp"
 #include "tools/views/compare_rows.hpp"
 #include "tools/views/compare_table.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/page.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr std::string_view kCompareFormats = "text|json|csv";
+
+// A page holds runs op by op up to this, and of all together, the first of them, no more than that.
+constexpr std::size_t kMostPageOps = 100'000;
+constexpr std::size_t kMostPageOpsTogether = 500'000;
 
 // A parameter that none of the compared schedules knows is a slip.
 void check_compared_params(const Scenario& scenario, const std::vector<std::string>& names) {
@@ -110,6 +116,7 @@ class Compare : public Command {
                    });
     rows.push_back(assumptions_row(output_));
     rows.push_back(details_row(output_, "all rows, notes, reasons, and framework support"));
+    rows.push_back(html_row(html_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));
     return rows;
   }
@@ -122,6 +129,7 @@ class Compare : public Command {
     const std::vector<std::string> names =
         contender_names(scenario, runs_in_.empty() ? "" : parse_framework(runs_in_, "--runs-in"), terms.all);
     check_compared_params(scenario, names);
+    HtmlFile html(html_);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
     if (terms.equal == Equal::kMemory && !terms.memory_limit) terms.memory_limit = memory_of_1f1b(scenario, progress);
@@ -133,7 +141,7 @@ class Compare : public Command {
     settle_size(contenders, terms);
     const std::optional<std::size_t> nearest = nearest_to_fit(contenders);
     if (nearest) try_remedies(scenario, terms, contenders[*nearest], progress);
-    return finish(contenders, nearest, terms, invocation, output);
+    return finish(contenders, nearest, terms, invocation, {html, output});
   }
 
  private:
@@ -142,6 +150,7 @@ class Compare : public Command {
     if (parse_equal(equal_) != Equal::kDevices) {
       fail("C001", "--equal", "scenario files are compared as they are, per GPU and second", "leave --equal out");
     }
+    HtmlFile html(html_);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
     std::vector<Contender> contenders;
@@ -159,8 +168,13 @@ class Compare : public Command {
     }
     require_some_result(contenders);
     rank(contenders);
-    return finish(contenders, std::nullopt, terms, invocation, output);
+    return finish(contenders, std::nullopt, terms, invocation, {html, output});
   }
+
+  struct Results {
+    HtmlFile& html;
+    Output& output;
+  };
 
   Terms add_contenders_of(const std::string& file, std::vector<Contender>& contenders, Progress& progress) {
     const Scenario scenario = check_scenario(overridden(read_scenario_file(file), scenario_));
@@ -176,7 +190,7 @@ class Compare : public Command {
   }
 
   int finish(std::vector<Contender>& contenders, std::optional<std::size_t> nearest, const Terms& terms,
-             const Invocation& invocation, Output& output) {
+             const Invocation& invocation, const Results& results) {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     mark_best_in(contenders);
@@ -186,8 +200,12 @@ class Compare : public Command {
       if (out_of_memory(contender.report) && !terms.all) status = kExitFinding;
       if (fail_if && has_result(contender.report) && judge(*fail_if, contender.report)) status = kExitFinding;
     }
-    show(contenders, nearest, terms, invocation, output);
-    output.commit();
+    show(contenders, nearest, terms, invocation, results.output);
+    if (results.html.wanted()) {
+      results.html.write(page_of(contenders, comparison_of(contenders, nearest, terms), invocation));
+    }
+    results.html.commit();
+    results.output.commit();
     return status;
   }
 
@@ -196,6 +214,7 @@ class Compare : public Command {
     terms.equal = parse_equal(equal_);
     terms.devices = scenario.devices.value_or(kDefaultDevices);
     terms.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
+    if (!html_.empty()) terms.most_kept_ops = kMostPageOps;
     if (!memory_limit_.empty()) terms.memory_limit = parse_memory_limit(memory_limit_, scenario.profile.has_value());
     return terms;
   }
@@ -296,21 +315,13 @@ class Compare : public Command {
 
   void show(const std::vector<Contender>& contenders, std::optional<std::size_t> nearest, const Terms& terms,
             const Invocation& invocation, Output& output) const {
-    std::vector<Report> reports;
-    std::vector<ScheduleNeeds> needs;
-    std::vector<std::string> configs;
-    for (const Contender& contender : contenders) {
-      if (!contender.config.empty()) configs.push_back(contender.config);
-      reports.push_back(contender.report);
-      needs.push_back(contender.needs);
-    }
+    const CompareData data = data_of(contenders);
     switch (output.format()) {
       case Format::kJson:
-        output.write(reports_json(reports, needs, {std::string(kVersion), invocation.command_line},
-                                  beside_fastest(contenders), configs));
+        output.write(data.json(contenders, invocation));
         break;
       case Format::kCsv:
-        output.write(runs_csv(reports));
+        output.write(runs_csv(data.reports));
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
@@ -319,8 +330,55 @@ class Compare : public Command {
     }
   }
 
+  static Page page_of(const std::vector<Contender>& contenders, const ComparedSchedules& comparison,
+                      const Invocation& invocation) {
+    Page page;
+    page.verb = "compare";
+    page.command_line = invocation.command_line;
+    page.title = comparison.title;
+    page.answers = compare_answers(comparison);
+    ViewStyle style;
+    style.details = style.all_assumptions = true;
+    page.text = compare_table(comparison, style);
+    const CompareData data = data_of(contenders);
+    page.documents.push_back({"report.json", data.json(contenders, invocation)});
+    page.documents.push_back({"runs.csv", runs_csv(data.reports)});
+    std::size_t ops = 0;
+    for (std::size_t k = 0; k < contenders.size(); ++k) {
+      const std::optional<Simulated>& run = contenders[k].run;
+      if (!run || !has_result(contenders[k].report)) continue;
+      ops += run->result.timeline.spans.size();
+      if (ops > kMostPageOpsTogether) break;
+      page.runs.push_back(
+          {comparison.runs[k].report.schedule.name, &run->result.timeline, &run->job.schedule, &run->job.costs, k});
+    }
+    return page;
+  }
+
+  struct CompareData {
+    std::vector<Report> reports;
+    std::vector<ScheduleNeeds> needs;
+    std::vector<std::string> configs;
+
+    [[nodiscard]] std::string json(const std::vector<Contender>& contenders, const Invocation& invocation) const {
+      return reports_json(reports, needs, {std::string(kVersion), invocation.command_line}, beside_fastest(contenders),
+                          configs);
+    }
+  };
+
+  static CompareData data_of(const std::vector<Contender>& contenders) {
+    CompareData data;
+    for (const Contender& contender : contenders) {
+      if (!contender.config.empty()) data.configs.push_back(contender.config);
+      data.reports.push_back(contender.report);
+      data.needs.push_back(contender.needs);
+    }
+    return data;
+  }
+
   ScenarioFlags scenario_;
   OutputFlags output_;
+  std::string html_;
   std::string fail_if_;
   std::string equal_ = "devices";
   std::string memory_limit_;

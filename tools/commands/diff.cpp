@@ -21,6 +21,8 @@
 #include "tools/views/diff/diff_view.hpp"
 #include "tools/views/diff/traces.hpp"
 #include "tools/views/diff/words.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/run_page.hpp"
 
 namespace debubble {
 
@@ -80,6 +82,7 @@ class DiffCommand : public Command {
                         .type = "FILE.tar",
                         .help = "also write both runs for ui.perfetto.dev",
                         .target = &bundle_},
+                       html_row(html_),
                    });
     rows.push_back(assumptions_row(output_));
     rows.back().help = "of --log: all assumptions, with their sources";
@@ -102,6 +105,7 @@ class DiffCommand : public Command {
     if (!trace_.empty()) trace.emplace(trace_);
     std::optional<OutputFile> bundle;
     if (!bundle_.empty()) bundle.emplace(bundle_);
+    HtmlFile html(html_);
 
     StderrProgress progress;
     const Diff diff = make_diff(request, progress);
@@ -109,8 +113,10 @@ class DiffCommand : public Command {
     show(diff, invocation, output);
     if (trace) write_merged_trace(diff, invocation.command_line, [&](std::string_view text) { trace->write(text); });
     if (bundle) bundle->write(trace_bundle(diff, invocation.command_line));
+    if (html.wanted()) html.write(diff_page(diff, invocation.command_line));
     if (trace) trace->commit();
     if (bundle) bundle->commit();
+    html.commit();
     output.commit();
     const std::vector<Excess> found = exceeded(tolerance, diff);
     for (const Excess& excess : found) {
@@ -136,12 +142,13 @@ class DiffCommand : public Command {
                                   "add --log FILE, or write hardware into the scenario"});
     }
     const bool other_iteration = iteration_ != "median";
-    if (other_iteration || replica_ != 0 || !trace_.empty() || !bundle_.empty()) {
+    if (other_iteration || replica_ != 0 || !trace_.empty() || !bundle_.empty() || !html_.empty()) {
       throw InputError(Diagnostic{"C087",
-                                  other_iteration   ? "--iteration"
-                                  : replica_ != 0   ? "--replica"
-                                  : !trace_.empty() ? "--trace"
-                                                    : "--bundle",
+                                  other_iteration    ? "--iteration"
+                                  : replica_ != 0    ? "--replica"
+                                  : !trace_.empty()  ? "--trace"
+                                  : !bundle_.empty() ? "--bundle"
+                                                     : "--html",
                                   "means nothing for --log: a training log has times of iterations, and none of ops",
                                   "leave one of the two out"});
     }
@@ -195,6 +202,7 @@ class DiffCommand : public Command {
   OutputFlags output_;
   std::string trace_;
   std::string bundle_;
+  std::string html_;
 };
 
 }  // namespace

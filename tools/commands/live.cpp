@@ -24,6 +24,8 @@
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/run_page.hpp"
 #include "tools/views/live_view.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
@@ -51,6 +53,7 @@ class Live : public Command {
     add_rows(rows, flag_rows(output_, kLiveFormats));
     rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
+    rows.push_back(html_row(html_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'"));
     return rows;
   }
@@ -65,6 +68,7 @@ class Live : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
+    HtmlFile html(html_);
     Output output(output_, kLiveFormats);
 
     StderrProgress progress;
@@ -75,8 +79,13 @@ class Live : public Command {
     const bool fired = fail_if && ended && judge(*fail_if, outcome.report);
     show(plan, outcome, invocation, output);
     files.write_schedule(plan.job.schedule);
-    if (ended) files.write_result(run_of(plan, outcome), *outcome.record, progress);
+    if (ended) {
+      const Simulated run = run_of(plan, outcome);
+      files.write_result(run, *outcome.record, progress);
+      if (html.wanted()) html.write(live_page(plan, outcome, run, invocation));
+    }
     files.commit();
+    html.commit();
     output.commit();
     return fired || !ended ? kExitFinding : kExitOk;
   }
@@ -134,6 +143,15 @@ class Live : public Command {
     return run;
   }
 
+  [[nodiscard]] Page live_page(const LivePlan& plan, const LiveOutcome& outcome, const Simulated& run,
+                               const Invocation& invocation) const {
+    AdviceContext context;
+    context.flags = repeated_flags(scenario_);
+    Page page = run_page("live", run, context, invocation.command_line);
+    page.text += "\n" + measured_view(plan, *outcome.record, files_.run, ViewStyle{});
+    return page;
+  }
+
   void show(const LivePlan& plan, const LiveOutcome& outcome, const Invocation& invocation, Output& output) const {
     const Report& report = outcome.report;
     switch (output.format()) {
@@ -178,6 +196,7 @@ class Live : public Command {
   LiveFlags live_;
   OutputFlags output_;
   RunFileFlags files_;
+  std::string html_;
   std::string fail_if_;
 };
 

@@ -17,6 +17,8 @@
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/study_pages.hpp"
 #include "tools/views/plan/asked_planners_view.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/plan_view.hpp"
@@ -51,6 +53,7 @@ class PlanCommand : public Command {
                     .target = &schedule_only_});
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kPlan));
     add_rows(rows, flag_rows(output_, kPlanFormats));
+    rows.push_back(html_row(html_));
     rows.push_back(assumptions_row(output_));
     rows.back().help = "all that --schedule-only assumes, with sources";
     return rows;
@@ -65,6 +68,10 @@ class PlanCommand : public Command {
       throw InputError(Diagnostic{"C004", "--assumptions", "only --schedule-only prints what it assumes",
                                   "run the plan's command with it: debubble simulate ... --assumptions"});
     }
+    if (!html_.empty() && (schedule_only_ || asks_planners(planners_))) {
+      throw InputError(Diagnostic{"C087", "--html", "only the plan of a whole job has a page",
+                                  "simulate what it prints with --html, or leave it out"});
+    }
     flags_.read_scenario = read_scenario_file;
     if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);
     const std::unique_ptr<PlanRanks> ranks = join_ranks();
@@ -76,6 +83,7 @@ class PlanCommand : public Command {
       if (ranks != nullptr) ranks->dismiss();  // planners take one process
       return run_planners(invocation);
     }
+    HtmlFile html(html_);
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
@@ -92,6 +100,8 @@ class PlanCommand : public Command {
         output.write(plan_view(plan, count, output.style()));
         break;
     }
+    if (html.wanted()) html.write(plan_page(plan, count, invocation.command_line));
+    html.commit();
     output.commit();
     return plan.search.runs.empty() ? kExitFinding : kExitOk;
   }
@@ -167,6 +177,7 @@ class PlanCommand : public Command {
   PlannerFlags planners_;
   ScenarioFlags scenario_;
   OutputFlags output_;
+  std::string html_;
   std::optional<int> top_;
   std::optional<int> patience_;
   bool schedule_only_ = false;

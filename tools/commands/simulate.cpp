@@ -23,6 +23,8 @@
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/run_page.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 
@@ -39,6 +41,7 @@ class Simulate : public Command {
     add_rows(rows, flag_rows(output_, kSimulateFormats));
     rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
+    rows.push_back(html_row(html_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'"));
     return rows;
   }
@@ -48,6 +51,7 @@ class Simulate : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
+    HtmlFile html(html_);
     Output output(output_, kSimulateFormats);
 
     StderrProgress progress;
@@ -57,12 +61,15 @@ class Simulate : public Command {
     if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
     files.require_words_for(run);
     const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
-    show(run, advice_context(scenario, name, run), invocation, output);
+    const AdviceContext context = advice_context(scenario, name, run);
+    show(run, context, invocation, output);
+    if (html.wanted()) html.write(run_page("simulate", run, context, invocation.command_line));
     files.write_schedule(run.job.schedule);
     if (has_result(run.result.report) && files.need_run()) {
       files.write_result(run, record_of(run, invocation.command_line), progress);
     }
     files.commit();
+    html.commit();
     output.commit();
     return fired || !has_result(run.result.report) || out_of_memory(run.result.report) ? kExitFinding : kExitOk;
   }
@@ -113,6 +120,7 @@ class Simulate : public Command {
   ScenarioFlags scenario_;
   OutputFlags output_;
   RunFileFlags files_;
+  std::string html_;
   std::string fail_if_;
 };
 

@@ -25,6 +25,8 @@
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/diagnostics.hpp"
+#include "tools/views/html/html_file.hpp"
+#include "tools/views/html/run_page.hpp"
 #include "tools/views/whatif/whatif_json.hpp"
 #include "tools/views/whatif/whatif_view.hpp"
 
@@ -62,10 +64,20 @@ std::string schedule_of(const Scenario& scenario) {
   return scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
 }
 
-WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
+// What was simulated is left in `runs`, where that is not null.
+Report report_of_job(const Job& job, std::optional<Simulated> WhatIfRuns::*which, WhatIfRuns* runs,
+                     Progress& progress) {
+  Result result = simulate(job, progress);
+  Report report = result.report;
+  if (runs != nullptr) runs->*which = Simulated{job, std::move(result)};
+  return report;
+}
+
+WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress,
+                             WhatIfRuns* runs) {
   WhatIfResult result;
   const Job prepared = prepare(question.base, name, progress);
-  result.base = simulate(prepared, progress).report;
+  result.base = report_of_job(prepared, &WhatIfRuns::base, runs, progress);
   if (!has_result(result.base)) return result;
   const Changes changes = together(question.changes);
   const Scenario& target = changed_base(question);
@@ -85,7 +97,7 @@ WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& 
       result.changes.push_back(change.label);
       told.assumptions.push_back({"what if", change.label, Source::kGiven});
     }
-    result.changed = simulate(told, progress).report;
+    result.changed = report_of_job(told, &WhatIfRuns::changed, runs, progress);
     if (has_result(result.changed) && same_result(result.base, result.changed)) {
       result.no_effect = why_no_effect(question.changes, target, target_job, result.base);
       if (!question.to.empty())
@@ -123,6 +135,7 @@ class WhatIf : public Command {
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kWhatIfFormats));
     rows.push_back(assumptions_row(output_));
+    rows.push_back(html_row(html_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for the changed run"));
     return rows;
   }
@@ -137,13 +150,17 @@ class WhatIf : public Command {
     }
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    HtmlFile html(html_);
     Output output(output_, kWhatIfFormats);
     StderrProgress progress;
     const std::string name = schedule_of(question.base);
-    const WhatIfResult result = answer_question(question, name, progress);
+    WhatIfRuns runs;
+    const WhatIfResult result = answer_question(question, name, progress, html.wanted() ? &runs : nullptr);
     const bool ran = has_result(result.base) && has_result(result.subject());
     const bool fired = fail_if && ran && judge(*fail_if, result.subject());
     show(result, invocation, output);
+    if (html.wanted()) html.write(whatif_page(result, runs, invocation.command_line));
+    html.commit();
     output.commit();
     return fired || !ran ? kExitFinding : kExitOk;
   }
@@ -172,6 +189,7 @@ class WhatIf : public Command {
   ScenarioFlags scenario_;
   WhatIfFlags flags_;
   OutputFlags output_;
+  std::string html_;
   std::string fail_if_;
 };
 

@@ -22,8 +22,10 @@ test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml open
 fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
 # What tools/package needs in addition.
 package_packages=(dpkg-dev file:file gzip:gzip)
-# Used where apt has them; the tests that need them are skipped without.
-optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh)
+# Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
+# tsc: their bundle.
+optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh
+  chromium:chromium esbuild:esbuild tsc:node-typescript)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)
 
@@ -80,4 +82,12 @@ install_optional() {
   say "installing ${known[*]} (optional)"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y \
     --no-install-recommends "${known[@]}" >&2 || say "not installed; some tests will be skipped"
+}
+
+# install_axe: axe-core for the test of the pages, which makes fewer checks without; where npm reaches its registry.
+install_axe() {
+  [ -d tools/report/node_modules/axe-core ] && return 0
+  command -v npm >/dev/null || return 0
+  say "installing axe-core (optional)"
+  (cd tools/report && timeout 120 npm ci --ignore-scripts --no-audit --no-fund >&2) || say "not installed: npm ci failed"
 }

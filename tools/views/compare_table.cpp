@@ -114,6 +114,25 @@ class CompareText {
     return above + (rows_.empty() ? "" : "\n") + body + more_line(left_out) + (assumed.empty() ? "" : "\n" + assumed);
   }
 
+  [[nodiscard]] NamedItems answers() const {
+    if (rows_.empty()) return {};
+    const std::string& within = comparison_.within;
+    NamedItems items;
+    if (best_ == nullptr && comparison_.nearest.empty()) {
+      items.emplace_back("best",
+                         within.empty() ? "none: every run has an error, see the notes" : "none fits " + within);
+    } else if (best_ == nullptr) {
+      items.emplace_back("best",
+                         "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
+    } else if (rival_ != nullptr) {
+      items.emplace_back("best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
+    }
+    if (const std::string today = today_text(rows_, best_); !today.empty()) items.emplace_back("today", today);
+    items.insert(items.end(), comparison_.answers.begin(), comparison_.answers.end());
+    if (const std::string close = close_rows(rows_); !close.empty()) items.emplace_back("close", close);
+    return items;
+  }
+
  private:
   // Everything, however long.
   std::string whole() {
@@ -125,21 +144,8 @@ class CompareText {
   }
 
   [[nodiscard]] std::string answer() const {
-    if (rows_.empty()) return "";
-    const std::string& within = comparison_.within;
     std::string text;
-    if (best_ == nullptr && comparison_.nearest.empty()) {
-      text = labelled(style_, "best",
-                      within.empty() ? "none: every run has an error, see the notes" : "none fits " + within);
-    } else if (best_ == nullptr) {
-      text = labelled(style_, "best",
-                      "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
-    } else if (rival_ != nullptr) {
-      text = labelled(style_, "best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
-    }
-    if (const std::string today = today_text(rows_, best_); !today.empty()) text += labelled(style_, "today", today);
-    for (const auto& [label, body] : comparison_.answers) text += labelled(style_, label, body);
-    if (const std::string close = close_rows(rows_); !close.empty()) text += labelled(style_, "close", close);
+    for (const auto& [label, body] : answers()) text += labelled(style_, label, body);
     return text;
   }
 
@@ -228,6 +234,10 @@ class CompareText {
 
 std::string compare_table(const ComparedSchedules& comparison, const ViewStyle& style) {
   return CompareText(comparison, style).text();
+}
+
+std::vector<std::pair<std::string, std::string>> compare_answers(const ComparedSchedules& comparison) {
+  return CompareText(comparison, ViewStyle{}).answers();
 }
 
 }  // namespace debubble

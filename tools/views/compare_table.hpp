@@ -60,6 +60,9 @@ struct ComparedSchedules {
 // weights, then the first; a flush wins over none.
 [[nodiscard]] std::string compare_table(const ComparedSchedules& comparison, const ViewStyle& style);
 
+// The lines above its table, label and text: which is best and why, what each framework can run today, what is close.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> compare_answers(const ComparedSchedules& comparison);
+
 // Copies of a stage's weights that a device holds at most: replicas, versions and buffers.
 [[nodiscard]] int weight_copies(const Report& report);
 

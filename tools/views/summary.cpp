@@ -23,16 +23,6 @@ namespace {
 
 Table pairs() { return Table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}}); }
 
-std::string schedule_title(const ScheduleFacts& facts) {
-  std::string text =
-      fmt::format("{} on {}: {}", facts.name, counted(facts.devices, "device"), counted(facts.stages, "stage"));
-  if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
-  if (facts.replicas > 1) text += fmt::format(", {} replicas", facts.replicas);
-  text += ", " + counted(facts.microbatches, "microbatch");
-  for (const auto& [name, value] : facts.params) text += fmt::format(", {}={}", name, value);
-  return text;
-}
-
 // "activations 4.00 MiB + received 1.00 MiB"
 std::string composition(const DeviceReport& device) {
   std::string text;
@@ -173,18 +163,6 @@ const MemoryFit* lacking_memory(const Report& report) {
   return report.memory_fit && report.memory_fit->spare < 0 ? &*report.memory_fit : nullptr;
 }
 
-// "33.00 ms per step, 27.3 % bubble, fits with 40.6 GiB to spare"
-std::string verdict(const Report& report) {
-  std::string text =
-      fmt::format("{} per step, {} bubble", format_duration(report.makespan), format_percent(report.bubble_ratio));
-  if (report.mfu) text += fmt::format(", {} MFU", format_percent(*report.mfu));
-  if (const MemoryFit* fit = lacking_memory(report)) {
-    return fmt::format("does not fit: d{} lacks {} ({})", fit->device, format_size(-fit->spare), text);
-  }
-  return report.memory_fit ? text + fmt::format(", fits with {} to spare", format_size(report.memory_fit->spare))
-                           : text;
-}
-
 std::string advice_lines(const Report& report, const ViewStyle& style, const AdviceContext& context) {
   constexpr std::size_t kIndent = 7;
   constexpr std::size_t kDeeper = 2;  // where a command goes on
@@ -253,6 +231,27 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
 
 }  // namespace
 
+std::string schedule_title(const ScheduleFacts& facts) {
+  std::string text =
+      fmt::format("{} on {}: {}", facts.name, counted(facts.devices, "device"), counted(facts.stages, "stage"));
+  if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
+  if (facts.replicas > 1) text += fmt::format(", {} replicas", facts.replicas);
+  text += ", " + counted(facts.microbatches, "microbatch");
+  for (const auto& [name, value] : facts.params) text += fmt::format(", {}={}", name, value);
+  return text;
+}
+
+std::string run_verdict(const Report& report) {
+  std::string text =
+      fmt::format("{} per step, {} bubble", format_duration(report.makespan), format_percent(report.bubble_ratio));
+  if (report.mfu) text += fmt::format(", {} MFU", format_percent(*report.mfu));
+  if (const MemoryFit* fit = lacking_memory(report)) {
+    return fmt::format("does not fit: d{} lacks {} ({})", fit->device, format_size(-fit->spare), text);
+  }
+  return report.memory_fit ? text + fmt::format(", fits with {} to spare", format_size(report.memory_fit->spare))
+                           : text;
+}
+
 std::string title_lines(const std::string& title, const ViewStyle& style) {
   std::string text;
   for (const std::string& line : wrap(title, static_cast<std::size_t>(style.width))) {
@@ -265,7 +264,7 @@ std::string headline(const Report& report, const ViewStyle& style) {
   std::string text = title_lines(schedule_title(report.schedule), style);
   if (!has_result(report) || report.makespan == 0) return text;
   const std::string_view colour = lacking_memory(report) != nullptr ? kRed : kBold;
-  for (const std::string& line : wrap(verdict(report), static_cast<std::size_t>(style.width))) {
+  for (const std::string& line : wrap(run_verdict(report), static_cast<std::size_t>(style.width))) {
     text += paint(style.color, colour, line) + "\n";
   }
   return text;

@@ -33,6 +33,11 @@ namespace debubble {
 // What was run and, where there is a result, the answer in a line.
 [[nodiscard]] std::string headline(const Report& report, const ViewStyle& style);
 
+// Its two parts: "1f1b on 4 devices: 4 stages, 8 microbatches", "33.00 ms per step, 27.3 % bubble". The second is of a
+// report with a result.
+[[nodiscard]] std::string schedule_title(const ScheduleFacts& facts);
+[[nodiscard]] std::string run_verdict(const Report& report);
+
 // A title in as many lines as it takes.
 [[nodiscard]] std::string title_lines(const std::string& title, const ViewStyle& style);
 

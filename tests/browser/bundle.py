@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The committed bundle of the HTML page (tools/report/dist) is what its sources give, and small enough.
+
+Exit code 77 (skipped) where esbuild and tsc of the pinned versions are not to be had.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from checks import ROOT, Checks, cannot_run
+
+REPORT = ROOT / "tools" / "report"
+MOST_BYTES = 150_000
+
+
+def check_text(checks, path):
+    """What a page embeds as it is: it may end neither the script nor the C++ string that it is in."""
+    data = path.read_bytes()
+    checks.true(f"{path.name} is ASCII", all(byte < 128 for byte in data))
+    text = data.decode("ascii", "replace").lower()
+    for ends in ("</script", "</style", "<!--", ')page"'):
+        checks.true(f"{path.name} has no {ends}", ends not in text)
+
+
+def check_sources(checks):
+    tools = subprocess.run([REPORT / "build", "--versions"], capture_output=True, text=True, check=False)
+    if tools.returncode != 0:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        built = subprocess.run([REPORT / "build", "--to", folder], capture_output=True, text=True, check=False)
+        checks.true(f"tools/report/build: {built.stdout}{built.stderr}", built.returncode == 0)
+        for name in ("page.js", "page.css"):
+            made = pathlib.Path(folder) / name
+            same = made.exists() and made.read_bytes() == (REPORT / "dist" / name).read_bytes()
+            checks.true(f"dist/{name} is what the sources give; if not: tools/report/build", same)
+    return True
+
+
+def main():
+    checks = Checks()
+    files = [REPORT / "dist" / name for name in ("page.js", "page.css")]
+    for path in files:
+        check_text(checks, path)
+    size = sum(path.stat().st_size for path in files)
+    print(f"the bundle has {size} bytes, {MOST_BYTES} at most")
+    checks.true("the bundle is small", size <= MOST_BYTES)
+    built = check_sources(checks)
+    if checks.failed or built:
+        return checks.status()
+    cannot_run("no esbuild 0.17.0 and TypeScript 4.8.4 here", "esbuild=0.17.0", "node-typescript=4.8.4")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -42,8 +42,8 @@ inline constexpr double kTokenExchange = 0.38;
 // Products by formulas with the shares of another GPU: bf16 on H100, H200, B300, GB200 and GB300, of 1024 and more each
 // way (tests/kernels/left_out.csv; tests/accuracy/ranges_test.cpp).
 inline constexpr double kFormulas = 0.62;
-// Of one host, 323 runs of kEagerLaunch's source that wait for it: 0.10. Between hosts, what a launch alone takes in the
-// median of each of seven recordings that have any (traces/recordings), over the H100's: the second largest, 0.46.
+// Of one host, 323 runs of kEagerLaunch's source that wait for it: 0.10. Between hosts, what a launch alone takes in
+// the median of each of seven recordings that have any (traces/recordings), over the H100's: the second largest, 0.46.
 inline constexpr double kHost = 0.47;
 
 }  // namespace scatter

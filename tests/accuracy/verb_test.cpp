@@ -107,13 +107,13 @@ constexpr const char* kToys = R"({
   "sources": [
     {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"model": "gpt", "model-size": "layers=4,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "a100-80", "schedule": "1f1b", "devices": 2}},
+               "hardware": "a100-80", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
     {"name": "other", "title": "Another", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "a100-80", "schedule": "1f1b", "devices": 2}},
+               "hardware": "a100-80", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
     {"name": "alone", "title": "On its own", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "h100", "schedule": "1f1b", "devices": 2}},
+               "hardware": "h100", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
     {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"times": "f=1,b=2", "schedule": "1f1b", "devices": 2}}
   ],
@@ -163,7 +163,7 @@ TEST_CASE("accuracy: --fit writes its file, the same each time, and no source is
   const double asked = constants.at("a100-80 toy")["compute"].get<double>();
   const nlohmann::json alone = nlohmann::json::parse(folder.data(
       {"simulate", "--model", "gpt", "--model-size", "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-       "--hardware", "a100-80", "--schedule", "1f1b", "-p", "2", "-m", "4", "--calibrate",
+       "--hardware", "a100-80", "--cuda-graphs", "on", "--schedule", "1f1b", "-p", "2", "-m", "4", "--calibrate",
        "compute=" + std::to_string(asked), "--format", "json"}));
   CHECK(std::abs(alone["makespan_ns"].get<double>() / 0.02e9 - 1) < 0.02);
   // Without --fit the same constants are read, and give the same.

@@ -35,9 +35,15 @@ PlanRequest front_request(std::uint64_t seed) {
   return request;
 }
 
-// All that fits, simulated one by one.
+// All that fits, simulated one by one; what does not, where devices have one stage each, once more with another cut.
 std::vector<PlannedRun> every_run(const PlanRequest& request) {
   std::vector<PlannedRun> runs;
+  const auto fits = [&](const PlanChoice& choice) {
+    Evaluation one;
+    simulate_choice(request, choice, one);
+    if (one.kind == Evaluation::Kind::kFits) runs.push_back(one.run);
+    return one.kind != Evaluation::Kind::kOutOfMemory;
+  };
   const PlanSpace space = plan_space(request);
   for (const PlanChoice& base : space.bases) {
     for (const PlanVariant& variant : space.variants_of(base)) {
@@ -46,9 +52,9 @@ std::vector<PlannedRun> every_run(const PlanRequest& request) {
         choice.schedule = variant.schedule;
         choice.chunks = variant.chunks;
         choice.zero = zero;
-        Evaluation one;
-        simulate_choice(request, choice, one);
-        if (one.kind == Evaluation::Kind::kFits) runs.push_back(one.run);
+        if (fits(choice) || choice.pipeline == 1 || choice.schedule != "1f1b") continue;
+        choice.partition = "memory";
+        (void)fits(choice);
       }
     }
   }

@@ -257,8 +257,9 @@ TEST_CASE("types by hardware take the model's times and memory there") {
   const Folder folder;
   folder.write("types.json", R"({"schema": "debubble.device-types/1",
     "types": [{"hardware": "v100", "count": 1}, {"hardware": "a100-80", "count": 1}]})");
-  const Json answers = answers_to(folder, {"plan", "--model", "gpt2-large", "--hardware", "a100-80", "--gpus", "2",
-                                           "--global-batch", "16", "--device-types", "types.json"});
+  const Json answers =
+      answers_to(folder, {"plan", "--model", "gpt2-large", "--hardware", "a100-80", "--gpus", "2", "--global-batch",
+                          "16", "--device-types", "types.json", "--cuda-graphs", "on"});
   CHECK(answers["job"]["types"][0]["time_factor"].get<double>() > 1.5);
   CHECK(answers["job"]["types"][1]["time_factor"] == 1);
   CHECK(answers["job"]["types"][0]["memory_bytes"] < answers["job"]["types"][1]["memory_bytes"]);

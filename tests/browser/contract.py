@@ -96,6 +96,13 @@ def check_job(checks, binary, folder, job):
     check_path(checks, what, page, report)
 
 
+def check_large(checks, binary, folder):
+    """A page holds the ops of runs that the text has no chart of."""
+    path = folder / "large.html"
+    run(binary, "simulate", "-p", 2, "-m", 60_000, "--html", path)
+    checks.equal("ops of a large run", PageFile(path).header["runs"][0]["tables"]["spans"]["rows"], 2 * 2 * 60_000)
+
+
 def takes(binary, schedule, job):
     """Whether the schedule takes that job: some refuse transfers that hold lanes."""
     command = [binary, "simulate", "--schedule", schedule, *map(str, job)]
@@ -110,6 +117,7 @@ def main():
         jobs = [("--schedule", name, *JOBS[k % 2 if takes(binary, name, JOBS[1]) else 0]) for k, name in enumerate(names)]
         for job in jobs + MORE:
             check_job(checks, binary, pathlib.Path(folder), job)
+        check_large(checks, binary, pathlib.Path(folder))
         first = pathlib.Path(folder) / "page.html"
         again = first.read_bytes()
         run(binary, "simulate", *MORE[-1], "--html", first)

@@ -56,7 +56,8 @@ class Simulate : public Command {
 
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    Simulated run = simulate(scenario, name, progress, files.need_run() ? Keep::kTimeline : Keep::kNumbers);
+    const Keep keep = files.need_run() || html.wanted() ? Keep::kTimeline : Keep::kNumbers;
+    Simulated run = simulate(scenario, name, progress, keep);
     if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
     if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
     files.require_words_for(run);

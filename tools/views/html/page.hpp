@@ -4,6 +4,7 @@
 // data (format in tools/report/README.md). Without a script it shows the text report.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "tools/views/html/run_tables.hpp"
 
 namespace debubble {
+
+// A run of more ops has a page without charts of them: a browser would take seconds for each look.
+inline constexpr std::size_t kMostDrawnOps = 2'000'000;
 
 struct PageDocument {
   std::string name;  // "report.json": what `--format json` prints; the page's numbers are read from it

@@ -27,7 +27,7 @@ Page page_of_verb(const std::string& verb, const std::string& title, const std::
 
 void add_run(Page& page, const PageRun& run) {
   const std::size_t spans = run.timeline->spans.size();
-  if (spans > 0 && spans <= kMostShownOps) page.runs.push_back(run);
+  if (spans > 0 && spans <= kMostDrawnOps) page.runs.push_back(run);
 }
 
 ViewStyle all_of_it() {

@@ -33,7 +33,7 @@ Page plan_page(const Plan& plan, std::size_t top, const std::string& command_lin
   if (!plan.best) return page;
   const Simulated& best = *plan.best;
   const std::size_t spans = best.result.timeline.spans.size();
-  if (spans > 0 && spans <= kMostShownOps) {
+  if (spans > 0 && spans <= kMostDrawnOps) {
     page.runs.push_back({"the best", &best.result.timeline, &best.job.schedule, &best.job.costs});
   }
   return page;

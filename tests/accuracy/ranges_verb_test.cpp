@@ -84,7 +84,8 @@ TEST_CASE("ranges: there is none without a model") {
   const std::vector<std::string> times{"--times", "f=1,b=2", "-p", "4", "-m", "8"};
   CHECK_FALSE(shown_json({"simulate"}, times).contains("step_range"));
   CHECK(shown({"simulate"}, times).find("\nrange ") == std::string::npos);
-  for (const auto& run : shown_json({"compare", "--schedule", "1f1b,gpipe"}, times)["runs"]) {
+  const auto compared = shown_json({"compare", "--schedule", "1f1b,gpipe"}, times);
+  for (const auto& run : compared["runs"]) {
     CHECK_FALSE(run.contains("step_range"));
     CHECK_FALSE(run.contains("beside_fastest"));
   }

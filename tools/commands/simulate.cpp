@@ -80,10 +80,11 @@ class Simulate : public Command {
     if (!run.result.timeline.spans.empty() || run.result.report.makespan <= 0) {
       return gantt(run.result.timeline, style, {&run.job.schedule, &run.job.costs});
     }
-    return paragraph("no chart of " + std::to_string(run.job.schedule.total_ops()) +
-                         " ops: a column would hold hundreds of them; fewer microbatches show the same steady state, and "
-                         "--html FILE.html draws every op",
-                     style);
+    return paragraph(
+        "no chart of " + std::to_string(run.job.schedule.total_ops()) +
+            " ops: a column would hold hundreds of them; fewer microbatches show the same steady state, and "
+            "--html FILE.html draws every op",
+        style);
   }
 
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,

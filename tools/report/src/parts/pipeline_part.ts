@@ -67,12 +67,7 @@ class Panel {
 }
 
 function searchBox(chart: PipelineChart): HTMLElement {
-  const input = node("input", {
-    type: "search",
-    placeholder: "search an op: 2F3",
-    "aria-label": "search an op by its name, such as 2F3",
-    size: 18,
-  });
+  const input = node("input", { type: "search", size: 8 });
   const result = node("span", { class: "faint", role: "status" });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") result.textContent = chart.search(input.value) ? "" : `no op ${input.value.trim()}`;
@@ -83,7 +78,7 @@ function searchBox(chart: PipelineChart): HTMLElement {
     event.preventDefault();
     input.focus();
   });
-  return node("span", {}, input, " ", result);
+  return node("span", {}, node("label", {}, "find an op, such as 2F3: ", input), " ", result);
 }
 
 export interface PipelinePart {

@@ -12,8 +12,11 @@
 #include <atomic>
 #include <exception>
 #include <latch>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -82,16 +85,6 @@ void try_threads(int threads) {
   tried.count_down();
 }
 
-// Tries once for the largest number.
-void be_ready(int threads) {
-  static std::mutex mutex;
-  static int most = 1;
-  const std::lock_guard lock(mutex);
-  if (threads <= most) return;
-  try_threads(threads);
-  most = threads;
-}
-
 // A piece runs on the calling thread or on one of oneTBB's, so all have stacks of the usual size.
 std::size_t usual_stack() {
   pthread_attr_t usual;
@@ -103,6 +96,33 @@ std::size_t usual_stack() {
   constexpr std::size_t kLeast = std::size_t{4} << 20;  // oneTBB's own
   return std::max(size, kLeast);
 }
+
+// One arena for each number of threads, made at its first use, and as many threads as the largest has. A new arena for
+// every call would get a new thread each time while those of the last still look for work: a hundred of them in one
+// plan, each with caches of its own to fill.
+class Arenas {
+ public:
+  tbb::task_arena& of(int threads) {
+    const std::lock_guard lock(mutex_);
+    if (threads > most_) {
+      try_threads(threads);
+      most_ = threads;
+      // Without this oneTBB starts no more threads than there are cores.
+      limit_.emplace(tbb::global_control::max_allowed_parallelism,
+                     static_cast<std::size_t>(std::max(threads, tbb::info::default_concurrency())));
+    }
+    std::unique_ptr<tbb::task_arena>& arena = arenas_[threads];
+    if (!arena) arena = std::make_unique<tbb::task_arena>(threads);
+    return *arena;
+  }
+
+ private:
+  std::mutex mutex_;
+  int most_ = 1;  // threads that have been tried
+  const tbb::global_control stack_{tbb::global_control::thread_stack_size, usual_stack()};
+  std::optional<tbb::global_control> limit_;
+  std::map<int, std::unique_ptr<tbb::task_arena>> arenas_;
+};
 
 }  // namespace
 
@@ -121,11 +141,8 @@ void fail_to_start(int threads) {
 }
 
 void in_arena(int threads, const std::function<void()>& work) {
-  // Without this oneTBB starts no more threads than there are cores. An arena starts those that it needs.
-  static const tbb::global_control most(tbb::global_control::max_allowed_parallelism, kMostThreads);
-  static const tbb::global_control stack(tbb::global_control::thread_stack_size, usual_stack());
-  be_ready(threads);
-  tbb::task_arena(threads).execute(work);
+  static auto* const arenas = new Arenas;  // for as long as oneTBB's threads, which outlive main
+  arenas->of(threads).execute(work);
 }
 
 void for_each_index(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {

@@ -73,9 +73,9 @@ std::string stage_cost_text(const StageCost& cost) {
   return text;
 }
 
-std::string list_text(const std::vector<Bytes>& values) {
+std::string list_text(const std::vector<std::int64_t>& values) {
   std::string text;
-  for (const Bytes value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  for (const std::int64_t value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
   return text;
 }
 
@@ -112,6 +112,14 @@ void add_costs(FlatObject& facts, const TraceInfo& info) {
   if (info.costs->overlapped_pair) facts.add("overlapped_pair_ns", *info.costs->overlapped_pair);
   for (std::size_t s = 0; s < info.costs->stages.size(); ++s) {
     facts.add("costs of stage " + std::to_string(s), stage_cost_text(info.costs->stages[s]));
+  }
+  std::vector<std::int64_t> at_work;
+  for (const TimesAtWork& times : info.costs->at_work) at_work.push_back(times.devices);
+  if (!at_work.empty()) facts.add("at_work", list_text(at_work));
+  for (const TimesAtWork& times : info.costs->at_work) {
+    for (std::size_t s = 0; s < times.stages.size(); ++s) {
+      facts.add(at_work_key(s, times.devices), stage_cost_text(times.stages[s]));
+    }
   }
 }
 

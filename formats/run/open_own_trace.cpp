@@ -85,6 +85,39 @@ StageCost read_cost(TraceFacts& facts, const std::string& key) {
   return cost;
 }
 
+// "1 4" under `key`; empty where it is absent.
+std::vector<std::int64_t> read_numbers(TraceFacts& facts, const std::string& key) {
+  std::vector<std::int64_t> numbers;
+  const std::string* all = facts.find(key);
+  std::istringstream words(all == nullptr ? "" : *all);
+  for (std::string word; words >> word;) {
+    const auto value = unsigned_number(word);
+    if (value && *value <= kLargestSize) {
+      numbers.push_back(*value);
+    } else {
+      facts.complain(key, "must hold whole numbers, with a blank between two");
+    }
+  }
+  return numbers;
+}
+
+std::vector<TimesAtWork> read_times_at_work(TraceFacts& facts, std::int64_t stages, std::int64_t devices) {
+  std::vector<TimesAtWork> found;
+  std::int64_t before = 0;
+  for (const std::int64_t at_work : read_numbers(facts, "at_work")) {
+    if (at_work <= before || at_work >= devices) facts.complain("at_work", "must ascend, to fewer than all devices");
+    facts.finish();
+    before = at_work;
+    TimesAtWork& times = found.emplace_back();
+    times.devices = static_cast<std::int32_t>(at_work);
+    for (std::int64_t s = 0; s < stages; ++s) {
+      times.stages.push_back(read_cost(facts, at_work_key(static_cast<std::size_t>(s), at_work)));
+    }
+  }
+  facts.finish();
+  return found;
+}
+
 P2p read_p2p(TraceFacts& facts) {
   const std::string word = facts.text("p2p");
   const auto found = std::find(kP2pWords.begin(), kP2pWords.end(), word);
@@ -126,15 +159,8 @@ Schedule read_schedule(const PipelineTrace& trace, TraceFacts& facts, std::int64
 
 // Counted memory, one number for each device; empty where nobody counted.
 std::vector<Bytes> read_traced_sizes(TraceFacts& facts, const std::string& key, std::int64_t devices) {
-  std::vector<Bytes> sizes;
-  const std::string* all = facts.find(key);
-  if (all == nullptr) return sizes;
-  std::istringstream words(*all);
-  for (std::string word; words >> word;) {
-    const auto value = unsigned_number(word);
-    if (value && *value <= kLargestSize) sizes.push_back(*value);
-  }
-  if (std::count(all->begin(), all->end(), ' ') + 1 != devices || static_cast<std::int64_t>(sizes.size()) != devices) {
+  std::vector<Bytes> sizes = read_numbers(facts, key);
+  if (facts.find(key) != nullptr && static_cast<std::int64_t>(sizes.size()) != devices) {
     facts.complain(key, "must hold one size for each device");
     return {};
   }
@@ -241,6 +267,7 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
     record.costs.stages.push_back(read_cost(facts, "costs of stage " + std::to_string(s)));
     facts.finish();
   }
+  record.costs.at_work = read_times_at_work(facts, stages, devices);
   Observation observation = observe(trace, devices);
   record.schedule = read_schedule(trace, facts, devices);
   if (record.schedule.stages != stages) facts.complain("stages", "is not the number of stages of the rows");

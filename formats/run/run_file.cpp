@@ -1,5 +1,6 @@
 #include "formats/run/run_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -87,6 +88,48 @@ const IntegerRule& rule_of(CostField::Unit unit) {
   return kActivationTensors;
 }
 
+constexpr IntegerRule kDevicesAtWork{"devices", 1, std::numeric_limits<std::int32_t>::max(), "so many work at once"};
+
+TimesAtWork read_times_at_work(const JsonValue& value, const std::string& pointer, ProblemList& problems) {
+  TimesAtWork times;
+  JsonObjectReader reader(value, pointer, problems);
+  if (!reader.is_object()) return times;
+  times.devices = static_cast<std::int32_t>(reader.integer("devices", kDevicesAtWork));
+  if (const std::vector<JsonValue>* stages = read_items(reader, "stages", true, problems)) {
+    for (std::size_t k = 0; k < stages->size(); ++k) {
+      JsonObjectReader stage((*stages)[k], pointer + "/stages/" + std::to_string(k), problems);
+      StageCost& cost = times.stages.emplace_back();
+      if (!stage.is_object()) continue;
+      for (const CostField& field : cost_fields()) {
+        if (field.op_time()) field.set(cost, stage.integer(field.key, kRunTime));
+      }
+      stage.finish();
+    }
+  }
+  reader.finish();
+  return times;
+}
+
+// /costs/at_work against the schedule: more devices from one to the next, fewer than all, and every stage.
+void check_at_work(const RunRecord& record, ProblemList& problems) {
+  std::int32_t before = 0;
+  for (std::size_t k = 0; k < record.costs.at_work.size(); ++k) {
+    const TimesAtWork& times = record.costs.at_work[k];
+    const std::string pointer = "/costs/at_work/" + std::to_string(k);
+    if (times.devices <= before || times.devices >= record.schedule.devices) {
+      problems.add_at_pointer("P004", pointer + "/devices",
+                              "there must be more devices from one entry to the next, and fewer than all " +
+                                  std::to_string(record.schedule.devices) + "; got " + std::to_string(times.devices),
+                              "what ops take while all devices work is in /costs/stages");
+    }
+    before = std::max(before, times.devices);
+    if (times.stages.size() != record.costs.stages.size()) {
+      report_count(problems, pointer + "/stages", times.stages.size(), record.costs.stages.size(),
+                   "one for each stage");
+    }
+  }
+}
+
 StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/costs", problems);
   StageCosts costs;
@@ -103,6 +146,11 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
                                        : stage.integer(field.key, rule));
       }
       stage.finish();
+    }
+  }
+  if (const std::vector<JsonValue>* points = read_items(reader, "at_work", false, problems)) {
+    for (std::size_t k = 0; k < points->size(); ++k) {
+      costs.at_work.push_back(read_times_at_work((*points)[k], "/costs/at_work/" + std::to_string(k), problems));
     }
   }
   if (const JsonValue* vocabulary = reader.member("vocabulary", false)) {
@@ -213,6 +261,7 @@ RunRecord read_run_top(JsonObjectReader& top, ProblemList& problems) {
     report_count(problems, "/costs/stages", record.costs.stages.size(),
                  static_cast<std::size_t>(record.schedule.stages), "one for each stage");
   }
+  if (problems.empty()) check_at_work(record, problems);
   if (problems.empty()) check_run_sizes(record, problems);
   if (const JsonValue* links = top.member("links", true)) read_links(*links, record, problems);
   read_run_assumptions(top, record, problems);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "sim/core/at.hpp"
@@ -37,6 +38,8 @@ struct CostField {
   [[nodiscard]] constexpr std::int64_t of(const StageCost& cost) const {
     return unit == Unit::kCount ? cost.*count : cost.*number;
   }
+  // Whether it is what an op takes, and every file has it.
+  [[nodiscard]] constexpr bool op_time() const { return unit == Unit::kTime && !optional; }
   // A count must fit 32 bits.
   constexpr void set(StageCost& cost, std::int64_t value) const {
     if (unit == Unit::kCount) {
@@ -68,6 +71,11 @@ inline constexpr std::int64_t kMostCounted = 1'000'000;
            {"backward_collective_ns", &StageCost::backward_collective, kTime, true, true},
            {"comm_buffers_bytes", &StageCost::comm_buffers, kSize, true, true},
            {"activation_tensors", nullptr, kCount, true, true, &StageCost::activation_tensors}}};
+}
+
+// The key of what a stage's ops take while so many devices work, among the facts of a trace; "at_work" lists how many.
+[[nodiscard]] inline std::string at_work_key(std::size_t stage, std::int64_t devices) {
+  return "op times of stage " + std::to_string(stage) + ", devices at work: " + std::to_string(devices);
 }
 
 }  // namespace debubble

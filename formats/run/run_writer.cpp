@@ -27,6 +27,26 @@ void write_vocabulary(JsonLines& json, const VocabularyCost& cost) {
   json.end('}');
 }
 
+void write_at_work(JsonLines& json, const std::vector<TimesAtWork>& at_work) {
+  if (at_work.empty()) return;
+  json.member("at_work").begin('[');
+  for (const TimesAtWork& times : at_work) {
+    json.item().begin('{');
+    json.member("devices").integer(times.devices);
+    json.member("stages").begin('[');
+    for (const StageCost& cost : times.stages) {
+      json.item().begin_on_one_line('{');
+      for (const CostField& field : cost_fields()) {
+        if (field.op_time()) json.member(field.key).integer(field.of(cost));
+      }
+      json.end('}');
+    }
+    json.end(']');
+    json.end('}');
+  }
+  json.end(']');
+}
+
 void write_costs(JsonLines& json, const StageCosts& costs) {
   json.member("costs").begin('{');
   if (costs.overlapped_pair) json.member("overlapped_pair_ns").integer(*costs.overlapped_pair);
@@ -39,6 +59,7 @@ void write_costs(JsonLines& json, const StageCosts& costs) {
     json.end('}');
   }
   json.end(']');
+  write_at_work(json, costs.at_work);
   if (costs.vocabulary) write_vocabulary(json, *costs.vocabulary);
   json.end('}');
 }

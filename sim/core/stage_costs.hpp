@@ -56,11 +56,23 @@ struct VocabularyCost {
   friend bool operator==(const VocabularyCost&, const VocabularyCost&) = default;
 };
 
+// Op times of all stages while so many devices work at once. Of each StageCost only durations count.
+struct TimesAtWork {
+  std::int32_t devices = 1;
+  std::vector<StageCost> stages;
+
+  friend bool operator==(const TimesAtWork&, const TimesAtWork&) = default;
+};
+
 struct StageCosts {
   std::vector<StageCost> stages;
   std::optional<VocabularyCost> vocabulary;  // present where the schedule has S and T
   // Duration of an overlapped forward+backward pair; absent: the sum of its members.
   std::optional<Nanoseconds> overlapped_pair;
+  // Devices that share a GPU, its power and its memory bandwidth: what ops take while fewer than all devices work at
+  // once, by ascending number of devices; `stages` has what they take while all do. In between, times are linear in the
+  // number of devices. Empty: devices do not slow each other down. Only simulate_cluster looks at it.
+  std::vector<TimesAtWork> at_work{};
 };
 
 // One piece's part of a microbatch's duration or size, rounded to the nearest unit (half up).

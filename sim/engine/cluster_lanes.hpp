@@ -45,6 +45,7 @@ struct DeviceLanes {
   std::int32_t collective = -1;  // task run on the collective lane
   std::int32_t running = -1;     // the cell's node
   double slow = 1;               // by how much a collective stretches compute
+  double beside = 1;             // the same of other devices at work on the same GPU, for the running cell
   StretchedWork work;            // of the running cell
   Cause last;                    // that held the compute lane
   Nanoseconds last_end = 0;

@@ -17,7 +17,9 @@ ClusterNodes::ClusterNodes(const Program& program, const Schedule& schedule, con
       lanes_(lanes),
       links_(links),
       memory_(memory),
-      activities_(make_activities(program, schedule, links.copy_engines())) {
+      activities_(make_activities(program, schedule, links.copy_engines())),
+      interference_(program, costs) {
+  if (interference_.any()) lanes_.set_contended();
   const std::size_t nodes = static_cast<std::size_t>(replicas) * program.nodes.size();
   begins_.assign(nodes, 0);
   ends_.assign(nodes, -1);
@@ -116,6 +118,7 @@ void ClusterNodes::leave_lanes(int replica, std::int32_t node) {
   leave(device);
   if (of.is_transfer()) leave(program_.channels[of.channel()].to_device);
   lanes_.of(replica, device).running = -1;
+  others_at_work_ = true;
 }
 
 void ClusterNodes::retry_waiting() {
@@ -167,6 +170,8 @@ void ClusterNodes::run_cell(int replica, std::int32_t node) {
     DeviceLanes& lane = lanes_.of(replica, device);
     lane.running = node;
     lane.work = {static_cast<double>(lasts), clock_.now, 1};
+    lane.beside = 1;
+    others_at_work_ = true;
     if (lane.slow != 1) return stretch_running(replica, device);
   }
   clock_.schedule(ends_[k], Event::Kind::kNodeEnds, node, replica);
@@ -176,8 +181,29 @@ void ClusterNodes::stretch_running(int replica, std::int32_t device) {
   DeviceLanes& lane = lanes_.of(replica, device);
   if (lane.running < 0) return;
   const std::size_t k = id(replica, lane.running);
-  ends_[k] = lane.work.stretch(clock_.now, lane.slow);
+  ends_[k] = lane.work.stretch(clock_.now, lane.slow * lane.beside);
   clock_.schedule(ends_[k], Event::Kind::kNodeEnds, lane.running, replica);
+}
+
+void ClusterNodes::settle() {
+  if (!others_at_work_ || !interference_.any()) return;
+  others_at_work_ = false;
+  for (int replica = 0; replica < replicas_; ++replica) settle(replica);
+}
+
+void ClusterNodes::settle(int replica) {
+  std::int32_t at_work = 0;
+  for (std::int32_t device = 0; device < program_.devices; ++device) {
+    if (lanes_.of(replica, device).running >= 0) ++at_work;
+  }
+  for (std::int32_t device = 0; device < program_.devices; ++device) {
+    DeviceLanes& lane = lanes_.of(replica, device);
+    if (lane.running < 0) continue;
+    const double beside = interference_.factor(program_.nodes[to_index(lane.running)].cell(), at_work);
+    if (beside == lane.beside) continue;
+    lane.beside = beside;
+    stretch_running(replica, device);
+  }
 }
 
 bool ClusterNodes::end(int replica, std::int32_t node) {

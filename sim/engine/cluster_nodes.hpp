@@ -14,6 +14,7 @@
 #include "sim/core/variation.hpp"
 #include "sim/engine/activities.hpp"
 #include "sim/engine/cluster_clock.hpp"
+#include "sim/engine/cluster_interference.hpp"
 #include "sim/engine/cluster_lanes.hpp"
 #include "sim/engine/cluster_links.hpp"
 #include "sim/engine/cluster_memory.hpp"
@@ -38,6 +39,8 @@ class ClusterNodes {
   [[nodiscard]] Nanoseconds arrival(int replica, std::size_t input) const {
     return arrivals_[input_id(replica, input)];
   }
+  // Whether devices slow each other down.
+  [[nodiscard]] bool interfere() const { return interference_.any(); }
   // Of a cell or copy, before anything slows it down.
   [[nodiscard]] Nanoseconds duration(int replica, std::int32_t node) const;
   // The step task whose end released a node last, if any did; it counts where nothing else ends later.
@@ -62,6 +65,8 @@ class ClusterNodes {
   void retry_waiting();
   // A collective changes by how much it slows the device down.
   void stretch_running(int replica, std::int32_t device);
+  // At the end of an instant: as many devices work from now on as cells run, and each takes as long as beside so many.
+  void settle();
 
  private:
   struct NodeInReplica {
@@ -83,6 +88,7 @@ class ClusterNodes {
   void run_transfer(int replica, std::int32_t node);
   void run_cell(int replica, std::int32_t node);
   void send(int replica, const Activities::Edge& edge);
+  void settle(int replica);
 
   const Program& program_;
   const Tables& tables_;
@@ -92,6 +98,8 @@ class ClusterNodes {
   ClusterLinks& links_;
   ClusterMemory& memory_;
   Activities activities_;
+  Interference interference_;
+  bool others_at_work_ = false;  // a cell began or ended at this instant
 
   std::vector<std::int32_t> unmet_;     // by replica, then node; -1: it has ended
   std::vector<Nanoseconds> begins_;     // the same; until it begins, when what it waited for so far was there

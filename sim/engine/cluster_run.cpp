@@ -35,6 +35,7 @@ void ClusterRun::run() {
   nodes_.start();
   tasks_.start();
   tasks_.start_waiting();
+  nodes_.settle();
   links_.settle();
   EventQueue& queue = clock_.queue;
   while (!queue.empty()) {
@@ -45,6 +46,7 @@ void ClusterRun::run() {
       while (!queue.empty() && queue.top().at == clock_.now) handle(queue.pop());
       tasks_.start_waiting();
     }
+    nodes_.settle();
     links_.settle();
   }
   if (!nodes_.all_ended() || !tasks_.all_ended()) {

@@ -104,6 +104,7 @@ struct RunTimes {
 
   void add_parts(std::size_t k, Span& span) const {
     const Nanoseconds lasts = run.nodes().duration(replica, static_cast<std::int32_t>(k));
+    if (run.nodes().interfere()) return;  // what an op takes depends on when it runs: there is no usual length
     span.straggled = lasts - run.tables().cells[program.nodes[k].cell()].duration;
     span.slowed = span.end - span.begin - lasts;
   }

@@ -52,10 +52,26 @@ Plain get_plain(MessageReader& reader) {
   return value;
 }
 
+template <typename Plain>
+void put_all_plain(MessageWriter& writer, const std::vector<Plain>& values) {
+  writer.number(static_cast<std::int64_t>(values.size()));
+  for (const Plain& value : values) put_plain(writer, value);
+}
+template <typename Plain>
+std::vector<Plain> get_all_plain(MessageReader& reader) {
+  std::vector<Plain> values;
+  for (std::int64_t left = reader.number(); left > 0; --left) values.push_back(get_plain<Plain>(reader));
+  return values;
+}
+
 void put(MessageWriter& writer, const StageCosts& costs) {
-  const auto& [stages, vocabulary, overlapped_pair] = costs;
-  writer.number(static_cast<std::int64_t>(stages.size()));
-  for (const StageCost& stage : stages) put_plain(writer, stage);
+  const auto& [stages, vocabulary, overlapped_pair, at_work] = costs;
+  put_all_plain(writer, stages);
+  writer.number(static_cast<std::int64_t>(at_work.size()));
+  for (const TimesAtWork& times : at_work) {
+    writer.number(times.devices);
+    put_all_plain(writer, times.stages);
+  }
   writer.number(vocabulary ? 1 : 0);
   if (vocabulary) put_plain(writer, *vocabulary);
   put(writer, overlapped_pair);
@@ -63,7 +79,12 @@ void put(MessageWriter& writer, const StageCosts& costs) {
 
 StageCosts get_stage_costs(MessageReader& reader) {
   StageCosts costs;
-  for (std::int64_t left = reader.number(); left > 0; --left) costs.stages.push_back(get_plain<StageCost>(reader));
+  costs.stages = get_all_plain<StageCost>(reader);
+  for (std::int64_t left = reader.number(); left > 0; --left) {
+    TimesAtWork& times = costs.at_work.emplace_back();
+    times.devices = static_cast<std::int32_t>(reader.number());
+    times.stages = get_all_plain<StageCost>(reader);
+  }
   if (reader.number() != 0) costs.vocabulary = get_plain<VocabularyCost>(reader);
   costs.overlapped_pair = get_optional(reader);
   return costs;

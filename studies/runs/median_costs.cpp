@@ -10,6 +10,7 @@ void MedianCosts::add_op(const Op& op, bool paired, Nanoseconds duration) {
 }
 
 void MedianCosts::set(RunRecord& record) const {
+  record.costs.at_work.clear();  // the medians are of ops beside whatever ran
   for (const auto& [key, durations] : ops_) {
     duration_of(key.first, at(record.costs.stages, key.second)) = lower_median(durations);
   }

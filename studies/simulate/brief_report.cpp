@@ -231,7 +231,7 @@ bool add_missing(const Job& job, std::vector<DeviceMemory>& memories) {
 
 bool follows_without_spans(const Job& job) {
   if (!RowStream::knows(job.schedule, job.p2p) || job.schedule.asynchrony || job.extra_work) return false;
-  return !job.topology.contended() && job.step.empty() && job.variation.none();
+  return !job.topology.contended() && job.step.empty() && job.variation.none() && job.costs.at_work.empty();
 }
 
 }  // namespace

@@ -47,7 +47,9 @@ std::optional<Schedule> longer(const Schedule& schedule, std::int64_t affordable
 }
 
 // Whether links on which flows meet, or ops that vary, take part: then the event-driven engine is asked.
-bool pace_needs_events(const Job& job) { return job.topology.contended() || !job.variation.none(); }
+bool pace_needs_events(const Job& job) {
+  return job.topology.contended() || !job.variation.none() || !job.costs.at_work.empty();
+}
 
 // For a stream of other length: what the microbatches of the run cost, over and over.
 Variation repeated_variation(Variation variation, const Schedule& stream) {

@@ -188,4 +188,24 @@ TEST_CASE("a run file is read from disk, plain or compressed") {
 }
 
 }  // namespace
+TEST_CASE("op times beside fewer devices: ascending, fewer than all, and of every stage") {
+  const std::string times = R"({"forward_ns": 1, "backward_ns": 2, "input_grad_ns": 1, "weight_grad_ns": 1})";
+  const auto with = [&times](const std::string& devices, int stages) {
+    std::string text = R"("at_work": [)";
+    for (const char device : devices) {
+      text += std::string(text.back() == '[' ? "" : ",") + R"({"devices": )" + device + R"(, "stages": [)" + times;
+      for (int k = 1; k < stages; ++k) text += "," + times;
+      text += "]}";
+    }
+    return R"("costs": {)" + text + "], ";
+  };
+  const std::string costs = R"("costs": {)";
+  CHECK(after(costs, with("1", 2)) == "");
+  CHECK(found(costs, with("2", 2)) == "P004 run.json#/costs/at_work/0/devices");
+  CHECK(found(costs, with("0", 2)) == "P004 run.json#/costs/at_work/0/devices");
+  CHECK(found(costs, with("11", 2)) == "P004 run.json#/costs/at_work/1/devices");
+  CHECK(found(costs, with("1", 1)) == "P012 run.json#/costs/at_work/0/stages");
+  CHECK(found(costs, R"("costs": {"at_work": [{"devices": 1}], )") == "P006 run.json#/costs/at_work/0");
+}
+
 }  // namespace debubble

@@ -114,6 +114,10 @@ TEST_CASE("everything that a record holds survives the round trip") {
   costs.stages.assign(static_cast<std::size_t>(schedule.stages), StageCost{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   costs.stages.front().activation_tensors = 34;
   costs.overlapped_pair = 17;
+  costs.at_work = {{1, costs.stages}, {3, costs.stages}};
+  for (TimesAtWork& times : costs.at_work) {  // op times alone are written
+    times.stages.assign(times.stages.size(), StageCost{times.devices, 2, 3, 4});
+  }
   RunRecord record = simulated(schedule, costs, Topology::ideal(5, 6), P2p::kOverlapped).at(0);
   record.schedule.notes = {"a note", "with \"quotes\" and\nlines"};
   record.schedule.params = {{"group", "4"}, {"alpha", "x"}};
@@ -147,6 +151,7 @@ TEST_CASE("everything that a record holds survives the round trip") {
   record.iterations.back().peak_memory = {10, 20, 30, 40};
   const RunRecord back = read_run_text(written(record), "run.json");
   CHECK(written(back) == written(record));
+  CHECK(back.costs.at_work == costs.at_work);
   CHECK(back.origin == record.origin);
   CHECK(back.clocks == record.clocks);
   CHECK(back.schedule.notes == record.schedule.notes);

@@ -37,7 +37,9 @@ void Bench::clear() {
 
 void Bench::run(const std::function<void()>& issue, const std::function<void()>& meanwhile) {
   clear();
+  const std::int64_t early = executor_.gate().opened_early();
   executor_.gate().run(issue);
+  opened_early_ += executor_.gate().opened_early() - early;
   if (meanwhile) meanwhile();
   const auto progress = [this] { return written(); };
   if (executor_.wait(progress)) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -30,6 +31,9 @@ class Bench {
   // In the order of `next`.
   [[nodiscard]] std::vector<Nanoseconds> read(std::int32_t device);
 
+  // Of the runs so far, those that began before all was launched.
+  [[nodiscard]] std::int64_t opened_early() const { return opened_early_; }
+
   // A word that GPUs watch; it lives as long as the bench, as its release would wait for a GPU that hangs.
   [[nodiscard]] HostFlag& flag() { return flag_; }
 
@@ -46,6 +50,7 @@ class Bench {
   Executor& executor_;
   HostFlag flag_;
   std::vector<Row> rows_;
+  std::int64_t opened_early_ = 0;
 };
 
 }  // namespace debubble::live

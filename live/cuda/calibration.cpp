@@ -14,7 +14,8 @@
 namespace debubble::live {
 namespace {
 
-constexpr int kGpuRounds = 7;     // odd: a median is one of the samples
+constexpr int kRoundsAlone = 7;   // odd: a median is one of the samples
+constexpr int kBlocks = 5;        // of rounds, while several devices work; each after an iteration
 constexpr int kMostRounds = 400;  // of a device with short ops next to one with long ones
 constexpr std::array<OpKind, 5> kSequence{OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad, OpKind::kForward,
                                           OpKind::kBackward};
@@ -38,29 +39,26 @@ class Calibrator {
     for (std::int32_t device = 0; device < job.schedule().devices; ++device) sequences_.push_back(sequence_of(device));
   }
 
-  Calibration run() {
+  // Nothing when an iteration got stuck.
+  std::optional<Calibration> run(Nanoseconds iteration, const std::function<bool()>& iterate) {
     Calibration result;
     result.clock_step = clock_step();
-    std::vector<Sample> samples;
-    std::vector<Nanoseconds> lengths;
-    for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-      std::vector<int> rounds(lanes_.size(), 0);
-      rounds[index(device)] = kGpuRounds;
-      const std::vector<Sample> own = measure(rounds);
-      lengths.push_back(own.empty() ? 1 : std::max<Nanoseconds>(1, own.back().end - own.front().begin));
-      samples.insert(samples.end(), own.begin(), own.end());
+    measure_alone();
+    const std::int32_t all = job_.schedule().devices;
+    std::vector<std::int32_t> sizes;
+    if (const std::int32_t half = (all + 1) / 2; half > 1 && half < all) sizes.push_back(half);
+    if (all > 1) sizes.push_back(all);
+    result.busy = result.alone = alone_;
+    if (all > 1) result.at_work.push_back({1, alone_.stages});
+    for (const std::int32_t size : sizes) {
+      const std::optional<StageCosts> times = measure_together(size, iteration, iterate, result.all_at_work);
+      if (!times) return std::nullopt;
+      if (size < all) {
+        result.at_work.push_back({size, times->stages});
+      } else {
+        result.busy = *times;
+      }
     }
-    result.alone = alone_ = costs_of(samples);
-    const Nanoseconds longest = *std::max_element(lengths.begin(), lengths.end());
-    std::vector<int> rounds;
-    for (const Nanoseconds length : lengths) {
-      rounds.push_back(
-          static_cast<int>(std::min<Nanoseconds>(kMostRounds, kGpuRounds * (longest + longest / 2) / length)));
-    }
-    const std::vector<Sample> together = measure(rounds);
-    const std::vector<Sample> inside = while_all_work(together);
-    result.all_at_work = !inside.empty();
-    result.busy = costs_of(result.all_at_work ? inside : together);
     return result;
   }
 
@@ -78,6 +76,52 @@ class Calibrator {
       for (const OpKind kind : kSequence) ops.push_back({kind, false, op.stage, op.microbatch});
     }
     return ops;
+  }
+
+  void measure_alone() {
+    std::vector<Sample> samples;
+    for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+      std::vector<int> rounds(lanes_.size(), 0);
+      rounds[index(device)] = kRoundsAlone;
+      const std::vector<Sample> own = measure(rounds);
+      const Nanoseconds length = own.empty() ? 0 : own.back().end - own.front().begin;
+      round_lengths_.push_back(std::max<Nanoseconds>(1, length / kRoundsAlone));
+      samples.insert(samples.end(), own.begin(), own.end());
+    }
+    alone_ = costs_of(samples);
+  }
+
+  // Of so many devices at once, each in its turn. A block lasts as long as an iteration, and comes after one: the GPU
+  // is as warm and its clock as fast as in the iterations that this is to predict. Busy for longer, both would differ.
+  std::optional<StageCosts> measure_together(std::int32_t size, Nanoseconds iteration,
+                                             const std::function<bool()>& iterate, bool& all_at_work) {
+    std::vector<Sample> samples;
+    std::vector<Sample> inside;
+    for (int block = 0; block < kBlocks; ++block) {
+      for (std::int32_t first = 0; first < job_.schedule().devices; first += size) {
+        if (!iterate()) return std::nullopt;
+        const std::vector<Sample> together = measure(rounds_of(first, size, iteration));
+        const std::vector<Sample> busy = while_all_work(together);
+        samples.insert(samples.end(), together.begin(), together.end());
+        inside.insert(inside.end(), busy.begin(), busy.end());
+      }
+    }
+    const bool complete = kinds_of(inside) == kinds_of(samples);
+    all_at_work = all_at_work && complete;
+    return costs_of(complete ? inside : samples);
+  }
+
+  // Of `size` devices from `first` on, as many rounds as take at least an iteration, and two of the longest.
+  [[nodiscard]] std::vector<int> rounds_of(std::int32_t first, std::int32_t size, Nanoseconds iteration) const {
+    const Nanoseconds longest = *std::max_element(round_lengths_.begin(), round_lengths_.end());
+    const Nanoseconds wanted = std::max(iteration, 2 * longest);
+    std::vector<int> rounds(lanes_.size(), 0);
+    for (std::int32_t k = 0; k < size; ++k) {
+      const std::size_t device = index((first + k) % job_.schedule().devices);
+      const Nanoseconds length = round_lengths_[device];
+      rounds[device] = static_cast<int>(std::min<Nanoseconds>(kMostRounds, (wanted + length - 1) / length));
+    }
+    return rounds;
   }
 
   // Each device runs its sequence so many times, all at once; in the order of devices, then time.
@@ -132,7 +176,7 @@ class Calibrator {
     executor_.end_stamp(device, bench_.next(device));
   }
 
-  // The samples while no device had yet to start, and none was through; none, where an op is not among them.
+  // The samples while no device had yet to start, and none was through.
   [[nodiscard]] static std::vector<Sample> while_all_work(const std::vector<Sample>& samples) {
     std::map<std::int32_t, std::pair<Nanoseconds, Nanoseconds>> spans;
     for (const Sample& sample : samples) {
@@ -140,7 +184,7 @@ class Calibrator {
       if (!first) span->second.second = sample.end;
     }
     Nanoseconds begin = 0;
-    Nanoseconds end = spans.begin()->second.second;
+    Nanoseconds end = spans.empty() ? 0 : spans.begin()->second.second;
     for (const auto& [device, span] : spans) {
       begin = std::max(begin, span.first);
       end = std::min(end, span.second);
@@ -148,11 +192,13 @@ class Calibrator {
     std::vector<Sample> inside;
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(inside),
                  [&](const Sample& sample) { return sample.begin >= begin && sample.end <= end; });
+    return inside;
+  }
+
+  [[nodiscard]] static std::set<std::pair<std::int32_t, OpKind>> kinds_of(const std::vector<Sample>& samples) {
     std::set<std::pair<std::int32_t, OpKind>> kinds;
-    std::set<std::pair<std::int32_t, OpKind>> found;
     for (const Sample& sample : samples) kinds.emplace(sample.op.stage, sample.op.kind);
-    for (const Sample& sample : inside) found.emplace(sample.op.stage, sample.op.kind);
-    return found.size() == kinds.size() ? inside : std::vector<Sample>{};
+    return kinds;
   }
 
   [[nodiscard]] StageCosts costs_of(const std::vector<Sample>& samples) const {
@@ -187,15 +233,17 @@ class Calibrator {
   Bench& bench_;
   std::vector<std::vector<Op>> sequences_;
   StageCosts alone_;
+  std::vector<Nanoseconds> round_lengths_;  // of each device alone
 };
 
 }  // namespace
 
-Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works, Executor& executor,
-                      Bench& bench) {
+std::optional<Calibration> calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works,
+                                     Executor& executor, Bench& bench, Nanoseconds iteration,
+                                     const std::function<bool()>& iterate) {
   Calibrator calibrator(job, lanes, works, executor, bench);
-  Calibration result = calibrator.run();
-  measure_hops(job, parts, lanes, works, executor, bench, calibrator.sequences(), result);
+  std::optional<Calibration> result = calibrator.run(iteration, iterate);
+  if (result) measure_hops(job, parts, lanes, works, executor, bench, calibrator.sequences(), *result);
   return result;
 }
 

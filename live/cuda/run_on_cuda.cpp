@@ -101,6 +101,7 @@ class CudaRun {
       tell(0, "warming up");
       if (!iterate({options_.graph, false})) return false;
       lengths.push_back(timeline(observed()).makespan);
+      iteration_ = lengths.back();
       busy += lengths.back();
     }
     result_.origin.notes.push_back("the last iterations of the warm-up still differed by more than " +
@@ -111,8 +112,13 @@ class CudaRun {
   // False: stalled.
   bool calibrate_costs() {
     tell(0, "calibrating");
-    const std::int64_t early = executor_->gate().opened_early();
-    const Calibration found = calibrate(*job_, *parts_, lanes_, works_, *executor_, *bench_);
+    const std::optional<Calibration> made =
+        calibrate(*job_, *parts_, lanes_, works_, *executor_, *bench_, iteration_, [this] {
+          return iterate({options_.graph, false});
+        });
+    if (!made) return false;
+    const Calibration& found = *made;
+    if (!options_.one_gpu_each) result_.costs.at_work = found.at_work;
     for (std::size_t stage = 0; stage < found.busy.stages.size(); ++stage) {
       StageCost& cost = result_.costs.stages[stage];
       const StageCost& time = found.busy.stages[stage];
@@ -133,12 +139,12 @@ class CudaRun {
     assume("step of the GPU's clock", std::to_string(found.clock_step) + " ns");
     if (!found.all_at_work) {
       note(
-          "op times with all devices at work come from the whole calibration: there was no moment at which all "
-          "worked and every op was timed");
+          "op times with several devices at work come from the whole calibration: there was no moment at which all of "
+          "them worked and every op was timed");
     }
-    if (const std::int64_t now = executor_->gate().opened_early(); now > early) {
-      note(std::to_string(now - early) +
-           " rounds of the calibration began before all was launched; they have more than a stream holds back");
+    if (const std::int64_t early = bench_->opened_early(); early > 0) {
+      note(std::to_string(early) +
+           " blocks of the calibration began before all was launched: they have more than a stream holds back");
     }
     // After the calibration the first iteration is unlike the others: what it captures, and the state of the clocks.
     return (!executor_->lengthens_ops() || load_kernels()) && iterate({options_.graph, false});
@@ -278,6 +284,7 @@ class CudaRun {
   GpuClockReading clocks_before_;  // empty: the devices have one clock
   std::vector<Observation> seen_;  // of each repetition
   std::int32_t iterations_ = 0;
+  Nanoseconds iteration_ = 0;  // what the last one of the warm-up took
   std::int64_t checked_ = 0;
 };
 

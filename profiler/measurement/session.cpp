@@ -17,10 +17,7 @@
 namespace debubble {
 namespace {
 
-constexpr int kTimedSteps = 11;  // odd: the median is one of them
-
 using SessionProgress = std::function<void(int, int, const std::string&)>;
-using PassTimes = std::array<Nanoseconds, kStepPasses>;
 
 // The model on the device; where it does not fit, the error says what would.
 std::unique_ptr<TransformerModel> make_model(CudaDevice& device, const SessionOptions& options) {
@@ -92,11 +89,8 @@ SessionResult measure_workload(const SessionOptions& options, const SessionProgr
 
   progress(1, total, "warming up");
   const WarmUp warm = warm_up(runner, recorder);
-  record_steps(runner, recorder, options.steps,
-               [&progress, total](int done) { progress(1 + done, total, "recording steps"); });
-  progress(options.steps + 2, total, "timing the passes by events");
-  std::vector<PassTimes> runs;
-  for (int k = 0; k < kTimedSteps; ++k) runs.push_back(runner.timed_passes());
+  std::vector<PassTimes> runs = record_steps(
+      runner, recorder, options.steps, [&progress, total](int done) { progress(1 + done, total, "recording steps"); });
   recorder.stop();
 
   AttributionRules rules;

@@ -13,6 +13,7 @@ constexpr Nanoseconds kBusy = 1'000'000'000;
 constexpr Nanoseconds kBusyAtMost = 3 * kBusy;
 constexpr std::size_t kMostWarmUpSteps = 20'000;  // of a step so short that a busy second never comes
 constexpr int kGroup = 5;
+constexpr int kTimedSteps = 11;
 constexpr int kFirstMark = 0;
 constexpr int kLastMark = 1;
 
@@ -89,7 +90,7 @@ Nanoseconds StepRunner::plain_step() {
   return run_step([](const StepPass& pass) { pass.layer->run(pass.pass); });
 }
 
-std::array<Nanoseconds, kStepPasses> StepRunner::timed_passes() {
+PassTimes StepRunner::timed_passes() {
   constexpr Nanoseconds kLongestHold = 200'000'000;
   device_.hold(std::min(2 * issuing_, kLongestHold));
   device_.mark(0);
@@ -98,7 +99,7 @@ std::array<Nanoseconds, kStepPasses> StepRunner::timed_passes() {
     device_.mark(static_cast<int>(k) + 1);
   }
   device_.synchronise();
-  std::array<Nanoseconds, kStepPasses> times{};
+  PassTimes times{};
   for (std::size_t k = 0; k < kStepPasses; ++k) {
     times[k] = device_.elapsed(static_cast<int>(k), static_cast<int>(k) + 1);
   }
@@ -122,7 +123,11 @@ WarmUp warm_up(StepRunner& runner, Recorder& recorder) {
   return done;
 }
 
-void record_steps(StepRunner& runner, Recorder& recorder, int steps, const std::function<void(int)>& recorded) {
+std::vector<PassTimes> record_steps(StepRunner& runner, Recorder& recorder, int steps,
+                                    const std::function<void(int)>& recorded) {
+  const int groups = (steps + kGroup - 1) / kGroup;
+  const int timed_each = (kTimedSteps + groups - 1) / groups;
+  std::vector<PassTimes> timed;
   for (int done = 0; done < steps;) {
     const int group = std::min(kGroup, steps - done);
     for (int k = 0; k < group; ++k) {
@@ -131,8 +136,10 @@ void record_steps(StepRunner& runner, Recorder& recorder, int steps, const std::
     }
     recorder.pause();
     for (int k = 0; k < group; ++k) runner.step();
+    for (int k = 0; k < timed_each; ++k) timed.push_back(runner.timed_passes());
     if (done < steps) recorder.resume();
   }
+  return timed;
 }
 
 }  // namespace debubble

@@ -26,6 +26,7 @@ struct StepPass {
   Pass pass = Pass::kForward;
 };
 inline constexpr std::size_t kStepPasses = 9;
+using PassTimes = std::array<Nanoseconds, kStepPasses>;
 
 class StepRunner {
  public:
@@ -38,7 +39,7 @@ class StepRunner {
 
   // One step without any range, its passes timed by events. The GPU is held up first, so that the host has issued all
   // of it before it begins, and launching does not show.
-  [[nodiscard]] std::array<Nanoseconds, kStepPasses> timed_passes();
+  [[nodiscard]] PassTimes timed_passes();
   [[nodiscard]] const std::array<StepPass, kStepPasses>& passes() const { return passes_; }
 
  private:
@@ -62,7 +63,10 @@ struct WarmUp {
 };
 [[nodiscard]] WarmUp warm_up(StepRunner& runner, Recorder& recorder);
 
-// Groups of five steps, taken in turns with and without the profiler, until `steps` are recorded. Ends paused.
-void record_steps(StepRunner& runner, Recorder& recorder, int steps, const std::function<void(int)>& recorded);
+// Groups of five steps, taken in turns with and without the profiler, until `steps` are recorded. Ends paused. Returns
+// passes timed by events, eleven times or more, some after each group: a GPU at its power
+// limit changes its clock within a second, so that what is to be compared must be timed at the same time.
+[[nodiscard]] std::vector<PassTimes> record_steps(StepRunner& runner, Recorder& recorder, int steps,
+                                                  const std::function<void(int)>& recorded);
 
 }  // namespace debubble

@@ -62,7 +62,7 @@ void Attributor::on(const LinkRecord& record) {
 
 void Attributor::on(const LaunchRecord& record) {
   State::Stream& stream = state_->current();
-  const bool linked = stream.correlations.linked(record.correlation);
+  const bool linked = stream.correlations.linked(record.correlation) && !stream.stacks.before_ranges(record.begin);
   stream.correlations.launch(record.correlation, record.begin,
                              linked ? Slot{} : stream.stacks.slot_at(record.thread, record.begin));
 }

@@ -9,6 +9,12 @@ constexpr std::size_t kFirstEntries = std::size_t{1} << 12;
 // Host and GPU clocks are matched by interpolation: a kernel may seem to begin a little before its launch.
 constexpr Nanoseconds kClockTolerance = kNanosecondsPerMillisecond;
 
+// Whether a launch was before all ranges, where its link says only that it was outside of any.
+bool before_all_ranges(const Slot& by_time, const Slot& linked) {
+  return !by_time.in_layer() && by_time.rest == Rest::kBeforeRanges && !linked.in_layer() &&
+         linked.rest == Rest::kOutsideRanges;
+}
+
 }  // namespace
 
 Correlations::Correlations(Ledger& ledger, std::size_t most_entries, std::size_t most_waiting)
@@ -41,11 +47,13 @@ void Correlations::grow() {
 
 void Correlations::link(std::uint32_t correlation, const Slot& slot) {
   Entry& entry = entry_of(correlation);
+  const bool launched = (entry.state & kLaunched) != 0;
+  const Slot place = launched && before_all_ranges(entry.slot, slot) ? entry.slot : slot;
   // What waited until now was of the link before.
-  if ((entry.state & kLinked) != 0 && !(entry.slot == slot)) settle_waiting(entry);
-  entry.slot = slot;
+  if ((entry.state & kLinked) != 0 && !(entry.slot == place)) settle_waiting(entry);
+  entry.slot = place;
   entry.state |= kLinked;
-  if (entry.waiting != 0 && (entry.state & kLaunched) != 0) settle_waiting(entry);
+  if (entry.waiting != 0 && launched) settle_waiting(entry);
 }
 
 void Correlations::launch(std::uint32_t correlation, Nanoseconds begin, const Slot& by_time) {
@@ -55,11 +63,8 @@ void Correlations::launch(std::uint32_t correlation, Nanoseconds begin, const Sl
   entry.launched = begin;
   entry.state |= kLaunched;
   // Without a link yet the slot by time is only noted: a link that comes later replaces it, since it is exact.
-  if ((entry.state & kLinked) == 0) {
-    entry.slot = by_time;
-  } else if (entry.waiting != 0) {
-    settle_waiting(entry);
-  }
+  if ((entry.state & kLinked) == 0 || before_all_ranges(by_time, entry.slot)) entry.slot = by_time;
+  if ((entry.state & kLinked) != 0 && entry.waiting != 0) settle_waiting(entry);
 }
 
 void Correlations::work(std::uint32_t correlation, const Work& work) {

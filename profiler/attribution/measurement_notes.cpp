@@ -77,7 +77,7 @@ void note_outside(const Measurement& measurement, Notes& notes) {
   const auto share =
       static_cast<std::int64_t>(kPpm * static_cast<double>(outside) / static_cast<double>(measurement.kernel_time));
   const bool known = most->what == to_string(Rest::kCommunication) || most->what == to_string(Rest::kOptimizer) ||
-                     most->what == to_string(Rest::kCopies);
+                     most->what == to_string(Rest::kCopies) || most->what == to_string(Rest::kBeforeRanges);
   notes.add(percent(share) + (measurement.on_cpu ? " of the steps' time" : " of the GPU time") +
             " lies outside of layers, most of it in \"" + most->what + "\"" +
             (known ? "" : ": are the layers that were named all there are?"));

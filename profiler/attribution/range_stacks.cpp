@@ -73,6 +73,7 @@ RangeStacks::Frame RangeStacks::inside(const Thread& thread, const RangePush& re
 
 void RangeStacks::push(const RangePush& record) {
   ++pushed_;
+  first_push_ = std::min(first_push_, record.time);
   Thread* thread = thread_of(record.thread);
   if (thread == nullptr || thread->frames.size() >= kDeepest) {
     ledger_.lose(thread == nullptr ? "ranges of too many threads" : "ranges nested too deeply");
@@ -309,6 +310,7 @@ Slot RangeStacks::slot_of(std::uint64_t range) {
 }
 
 Slot RangeStacks::slot_at(std::uint32_t thread, Nanoseconds time) {
+  if (before_ranges(time)) return rest_slot(Rest::kBeforeRanges);
   if (thread == 0) thread = layer_thread_.value_or(0);
   const auto found = threads_.find(thread);
   if (found == threads_.end()) return rest_slot(Rest::kOutsideRanges);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -43,6 +44,8 @@ class RangeStacks {
   [[nodiscard]] Slot slot_of(std::uint64_t range);
   // The slot of work that this thread launched at that time. Thread 0, unknown, means the first that had a layer.
   [[nodiscard]] Slot slot_at(std::uint32_t thread, Nanoseconds time);
+  // Whether that was before any range was opened, on any thread.
+  [[nodiscard]] bool before_ranges(Nanoseconds time) const { return time < first_push_; }
 
   [[nodiscard]] std::int64_t ambiguous_nodes() const { return sequences_.ambiguous(); }
   [[nodiscard]] std::int64_t pushed() const { return pushed_; }
@@ -100,6 +103,7 @@ class RangeStacks {
   Thread* newest_ = nullptr;
   std::optional<std::uint32_t> layer_thread_;
   std::int64_t pushed_ = 0;
+  Nanoseconds first_push_ = std::numeric_limits<Nanoseconds>::max();  // of all threads
   std::uint32_t fused_nodes_ = 0;
   bool phases_add_up_ = false;
 };

@@ -16,8 +16,9 @@ const char* to_string(Rule rule) {
 }
 
 const char* to_string(Rest rest) {
-  constexpr std::array<const char*, kRests> kNames{"optimizer",      "communication",     "copies",  "outside layers",
-                                                   "outside ranges", "unlinked backward", "unlinked"};
+  constexpr std::array<const char*, kRests> kNames{"optimizer",      "communication",         "copies",
+                                                   "outside layers", "outside ranges",        "unlinked backward",
+                                                   "unlinked",       "before the first range"};
   return kNames.at(static_cast<std::size_t>(rest));
 }
 

@@ -28,8 +28,9 @@ enum class Rest : std::uint8_t {
   kOutsideRanges,
   kUnlinkedBackward,
   kUnlinked,
+  kBeforeRanges,  // launched before any range was opened: a program sets up its model before it trains
 };
-inline constexpr std::size_t kRests = 7;
+inline constexpr std::size_t kRests = 8;
 
 inline constexpr std::uint32_t kNoInstance = std::numeric_limits<std::uint32_t>::max();
 

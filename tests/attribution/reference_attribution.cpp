@@ -1,6 +1,7 @@
 #include "tests/attribution/reference_attribution.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -192,9 +193,17 @@ class Reference {
     if (place.phase == "W") weight_[place.execution] += duration;
   }
 
+  [[nodiscard]] Nanoseconds first_range() const {
+    Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+    for (const ProgramRange& range : program_.ranges) first = std::min(first, range.begin);
+    return first;
+  }
+
   Place final_place(const ProgramCall& call, const ProgramKernel& kernel) const {
     if (has(kernel.name, "nccl")) return {"communication", "", "rest", -1, ""};
     if (!call.linked && !call.launched) return {"unlinked", "", "rest", -1, ""};
+    if (call.range < 0 && call.launched && call.time < first_range())
+      return {"before the first range", "", "rest", -1, ""};
     Place place{"outside ranges", "", "rest", -1, ""};
     if (call.range >= 0) place = place_of(call.range);
     const bool outside = place.layer == "outside layers" || place.layer == "outside ranges";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "formats/run/run_file.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 #include "tests/unit/problems_of.hpp"
@@ -177,6 +178,28 @@ TEST_CASE("bubbles: text names every run, in 80 columns") {
     CAPTURE(line);
     CHECK(line.size() <= 80);
   }
+}
+
+TEST_CASE("bubbles: runs on parts of an H100 are forecast with what ops take beside as many as work") {
+  const Json source = bubble_source(judged(Folder()), "h100-parts");
+  const Json& forecast = source["summary"]["forecast"];
+  CHECK(forecast["runs"] == 11);
+  CHECK(forecast["step_mean_absolute_error"].get<double>() < 0.0225);
+  CHECK(std::abs(forecast["step_worst"].get<double>()) < 0.0510);
+  CHECK(forecast["bubble_mean_absolute_error"].get<double>() < 0.0095);
+  // With all at work throughout, the same run is off by far more.
+  const Folder folder;
+  RunRecord run = read_run_file(kBubblesRoot + "/traces/measured/h100/gpipe-p8-m16.json.gz");
+  const auto gap = [&] {
+    std::string text;
+    write_run_file(run, [&text](std::string_view piece) { text += piece; });
+    folder.write("run.json", text);
+    const Json step = Json::parse(folder.data({"diff", "run.json", "--format", "json"}))["makespan_ns"];
+    return step["predicted"].get<double>() / step["measured"].get<double>() - 1;
+  };
+  CHECK(std::abs(gap()) < 0.02);
+  run.costs.at_work.clear();
+  CHECK(gap() > 0.15);
 }
 
 TEST_CASE("bubbles: stage times that were measured apart give the schedule's own arithmetic") {

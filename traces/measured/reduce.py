@@ -65,7 +65,19 @@ SOURCES = [
                       "noise: over three repeats of a schedule the steps differ by up to 7 %, the bubbles by up to 1.5 "
                       "points (noise.json)"],
      "counted_apart": "these are CPU cores, whose launch gaps and shared cores no GPU has"},
+    {"name": "h100-parts",
+     "title": "Runs of our own: debubble live --backend cuda, GPT 1.3B (microbatch 1 x 1024, bf16) on 2, 4 and 8 parts of one "
+              "H100 80GB HBM3",
+     "where": "traces/measured/h100, by the command in each file",
+     "licence": "Apache-2.0",
+     "not_modelled": ["how the GPU's clock follows its power from one moment to the next: ops were calibrated in blocks as "
+                      "long as an iteration with all parts at work, which takes more power than an iteration that has bubbles",
+                      "that ops at work beside each other slow each other down by what they are: only their number counts"],
+     "counted_apart": "parts of one GPU share its power and memory bandwidth, which GPUs of their own do not"},
 ]
+H100_RUNS = [f"{schedule}-p{devices}-m{2 * devices}" for devices, schedules in
+             ((2, ("1f1b", "gpipe", "zb-h1")), (4, ("1f1b", "gpipe", "interleaved", "chimera", "zb-h1")),
+              (8, ("1f1b", "gpipe", "zb-h1"))) for schedule in schedules]
 
 
 def write(name, value):
@@ -177,6 +189,7 @@ def list_of_runs(folder):
     runs += [{"id": name.replace("_", "-"), "source": "bigscience", "log": f"{name}.log"} for name in BIGSCIENCE]
     runs += [{"id": f"cpu-{name}", "source": "cpu-2-processes", "files": [f"cpu_2_processes/{name}.json.gz"]}
              for name in measure_cpu.SCHEDULES]
+    runs += [{"id": name, "source": "h100-parts", "files": [f"h100/{name}.json.gz"]} for name in H100_RUNS]
     return {"schema": "debubble.measured/1", "sources": SOURCES, "runs": runs}
 
 

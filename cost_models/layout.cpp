@@ -89,7 +89,7 @@ class Expander {
       return repeated(group);
     }
     if (c != '|' && kLayoutLetters.find(c) == std::string_view::npos) {
-      fail_partition("J030", shown(c) + " is no part of a layout",
+      fail_partition("J030", shown(c) + " is not part of a layout",
                      "E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N", begin + 1);
     }
     return at_ < text_.size() && text_[at_] == '*' ? repeated(std::string(1, c)) : std::string(1, c);

@@ -41,7 +41,7 @@ class PartitionParser {
     if (error == std::errc::result_out_of_range) {
       complain("L007", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
     } else if (error != std::errc() || end != item.data() + item.size()) {
-      complain("S061", which + "\"" + std::string(item) + "\", which is no number of layers",
+      complain("S061", which + "\"" + std::string(item) + "\", which is not a number of layers",
                "write one whole number per stage, as in 6,6,5,5, or auto");
     } else if (size < 1) {
       complain("L004", which + std::to_string(size) + " layers", "every stage needs at least one layer");

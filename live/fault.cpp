@@ -49,7 +49,7 @@ Fault::Kind kind_of(const std::string& text, const std::string& name) {
   std::vector<std::string> names;
   for (const KindName& each : kKinds) names.emplace_back(each.name);
   const std::string guess = closest_name(name, names);
-  refuse_form(text, "\"" + name + "\" is no fault" + (guess.empty() ? "" : "; did you mean \"" + guess + "\"?"));
+  refuse_form(text, "\"" + name + "\" is not a fault" + (guess.empty() ? "" : "; did you mean \"" + guess + "\"?"));
 }
 
 void read_slow(const std::string& text, std::string_view value, const Schedule& schedule, Fault& fault) {
@@ -108,7 +108,7 @@ Fault parse_fault(const std::string& text, const Schedule& schedule) {
     read_slow(text, value, schedule, fault);
     return fault;
   }
-  if (!read_op(value, fault.op)) refuse_form(text, "\"" + std::string(value) + "\" is no op");
+  if (!read_op(value, fault.op)) refuse_form(text, "\"" + std::string(value) + "\" is not an op");
   const OpIndex ops(schedule);
   const std::int32_t id = ops.find(fault.op.kind, fault.op.stage, fault.op.microbatch);
   if (id < 0) {

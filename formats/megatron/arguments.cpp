@@ -179,7 +179,7 @@ std::optional<double> MegatronArguments::fraction(const std::string& name) {
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc{} && end == text->data() + text->size()) return value;
-  find("--" + name + " is \"" + *text + "\", which is no number: left out" +
+  find("--" + name + " is \"" + *text + "\", which is not a number: left out" +
        (text->starts_with("$") ? "; the script does not set that variable" : ""));
   return std::nullopt;
 }
@@ -191,7 +191,7 @@ std::optional<std::int64_t> MegatronArguments::number(const std::string& name) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   constexpr std::int64_t kLargest = std::int64_t{1} << 31;
   if (error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= kLargest) return value;
-  find("--" + name + " is \"" + *text + "\", which is no whole number: left out" +
+  find("--" + name + " is \"" + *text + "\", which is not a whole number: left out" +
        (text->starts_with("$") ? "; the script does not set that variable" : ""));
   return std::nullopt;
 }

@@ -21,7 +21,7 @@ class MegatronArguments {
   [[nodiscard]] std::optional<std::string> word(const std::string& name);
   // All words after the name.
   [[nodiscard]] std::vector<std::string> words(const std::string& name);
-  // Nothing, and a finding, where it is no whole number.
+  // Nothing, and a finding, where it is not a whole number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name);
   // The same of what must be at least 1: ranks, samples.
   [[nodiscard]] std::optional<std::int64_t> count(const std::string& name);

@@ -46,7 +46,7 @@ class TimerLines {
   std::string name_;  // kEachRank: whose ranks follow
 };
 
-// "173.61": milliseconds. Nothing for what is no number, negative or beyond kLongestDuration.
+// "173.61": milliseconds. Nothing for what is not a number, negative or beyond kLongestDuration.
 [[nodiscard]] std::optional<Nanoseconds> logged_milliseconds(std::string_view number);
 
 // The digits and points at the beginning, after blanks.

@@ -228,7 +228,7 @@ class Translation {
     if (global && *global >= batch * data_) {
       set_number("microbatches", *global / (batch * data_));
       if (*global % (batch * data_) != 0) {
-        in_.find("--global-batch-size " + std::to_string(*global) + " is no multiple of microbatch x replicas = " +
+        in_.find("--global-batch-size " + std::to_string(*global) + " is not a multiple of microbatch x replicas = " +
                  std::to_string(batch * data_) + ", which Megatron refuses: the rest is left out");
       }
     } else {

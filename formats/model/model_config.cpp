@@ -168,7 +168,7 @@ std::string family_of(const JsonValue& root, ProblemList& problems) {
   ConfigReader reader(root, problems);
   std::string family = reader.word("model_type", "");
   if (family.empty()) {
-    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is no model config",
+    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is not a model config",
                  "give the config.json of a Hugging Face model");
     return {};
   }

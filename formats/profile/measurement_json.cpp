@@ -77,7 +77,7 @@ Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
   const std::string processor = reader.optional_text("processor");
   measurement.on_cpu = processor == "cpu";
   if (!processor.empty() && !measurement.on_cpu) {
-    reader.complain("P007", "processor", in_quotes(processor) + " is no processor whose work is measured",
+    reader.complain("P007", "processor", in_quotes(processor) + " is not a processor whose work is measured",
                     "\"cpu\"; leave the key out for a GPU");
   }
   measurement.kernels = reader.integer("kernels", kRecordCount);

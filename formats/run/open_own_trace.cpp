@@ -173,7 +173,7 @@ Observation observe(const PipelineTrace& trace, std::int64_t devices) {
   std::set<std::pair<std::int32_t, std::int32_t>> split;
   for (const PipelineEvent& event : trace.events) {
     if (event.process < 0 || event.process >= devices) {
-      throw InputError(Diagnostic{"P012", trace.file, "process " + std::to_string(event.process) + " is no device",
+      throw InputError(Diagnostic{"P012", trace.file, "process " + std::to_string(event.process) + " is not a device",
                                   "a merged trace holds two runs: give one of them"});
     }
     if (event.begin < 0 || event.end > kLongestDuration) {

@@ -132,7 +132,7 @@ class NodeListReader {
     }
     if (type.empty()) return false;
     if (std::find(kOtherTypes.begin(), kOtherTypes.end(), type) != kOtherTypes.end()) {
-      reader.complain("J021", "type", type + " is no compute node",
+      reader.complain("J021", "type", type + " is not a compute node",
                       "give the list as the scheduler returns it, before transfers, post-validation and offloading are "
                       "added: F, B, W, BW and R alone");
     } else {

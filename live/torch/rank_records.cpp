@@ -56,9 +56,9 @@ class RecordLine {
   [[nodiscard]] Number parsed(std::string_view text, Number least) const {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // `least` last: what is no number is allowed, for a gradient may be none
+    // `least` last: what is not a number is allowed, for a gradient may be none
     if (error != std::errc{} || end != text.data() + text.size() || value < least) {
-      refuse("\"" + std::string(text) + "\" is no number that can stand here");
+      refuse("\"" + std::string(text) + "\" is not a number that can stand here");
     }
     return value;
   }
@@ -143,7 +143,7 @@ void read_record(std::string_view key, RecordLine& line, TorchRank& rank) {
     TorchIteration& iteration = last_iteration(rank, line);
     (key == "sent" ? iteration.sent : iteration.got).push_back(read_travel(line, key == "got"));
   } else {
-    line.refuse("\"" + std::string(key) + "\" is no fact");
+    line.refuse("\"" + std::string(key) + "\" is not a fact");
   }
 }
 

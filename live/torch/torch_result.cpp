@@ -190,7 +190,7 @@ class TorchResult {
     result_.clocks = {"one clock", 0, {}};
     if (sum_time_ > 0 && job_.schedule().placement.replicas() > 1) {
       origin.notes.push_back(
-          "the sum of the gradients between replicas, after the rows, is no part of the step; it took " +
+          "the sum of the gradients between replicas, after the rows, is not part of the step; it took " +
           std::to_string(sum_time_ / 1000) + " us at most");
     }
     assume("stages",

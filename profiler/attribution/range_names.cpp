@@ -22,7 +22,7 @@ std::regex compiled(const std::string& pattern, const char* flag) {
   try {
     return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
   } catch (const std::regex_error& error) {
-    throw InputError({"A001", flag, in_quotes(pattern) + " is no regular expression: " + error.what(),
+    throw InputError({"A001", flag, in_quotes(pattern) + " is not a regular expression: " + error.what(),
                       "ECMAScript syntax; the first group is the name, as in \"^block\\.(\\d+)$\""});
   }
 }

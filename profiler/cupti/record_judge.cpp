@@ -68,7 +68,7 @@ std::string judge_place(const std::string& what, const Work& work, std::uint64_t
 }
 
 std::string judge_work(const cupti_abi::Kernel& kernel, std::uint64_t now) {
-  if (!is_text(kernel.name)) return "a kernel's name is no text";
+  if (!is_text(kernel.name)) return "a kernel's name is not text";
   std::int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     if (kernel.grid[i] < 0 || kernel.block[i] < 0 || kernel.block[i] > kMostThreadsOfBlock)
@@ -113,7 +113,7 @@ bool is_gpu_work(std::uint32_t kind) {
 
 std::string judge_device(const cupti_abi::Device& device) {
   if (device.id >= kMostDevices) return "a device has number " + std::to_string(device.id);
-  return is_text(device.name) ? "" : "a device's name is no text";
+  return is_text(device.name) ? "" : "a device's name is not text";
 }
 
 template <class Known>

@@ -100,7 +100,7 @@ class RecordReader {
     if (found == record_format::kMagic) return;
     const std::size_t version = record_format::kMagic.size() - 1;
     if (size < bytes.size() || found.substr(0, version) != record_format::kMagic.substr(0, version)) {
-      fail("P010", "this is no record file: it does not begin with DBREC", 0,
+      fail("P010", "this is not a record file: it does not begin with DBREC", 0,
            "name a *.dbrec file of debubble profile");
     }
     const int number = static_cast<unsigned char>(found[version]);

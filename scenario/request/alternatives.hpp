@@ -9,7 +9,8 @@
 //     --param "group=4; 8; 12:16:+2"   group=4, group=8, group=12, group=14, group=16
 //
 // A semicolon separates everywhere, and where there is one, no comma does: a file's name may have a comma ("a,b.csv;").
-// What is no number, a colon and a number is no range: dgx-h100:8, lognormal:0.05 and device=3:1.25 are single values.
+// What is not a number, a colon and a number is no range: dgx-h100:8, lognormal:0.05 and device=3:1.25 are single
+// values.
 #pragma once
 
 #include <string>

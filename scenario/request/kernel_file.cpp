@@ -72,7 +72,7 @@ class KernelsReader {
     const std::string_view word = fields[0];
     if (!named_ && word != "format") {
       complain("P010", "this is not a table of kernels",
-               "its first line that is no comment is format,debubble.kernels/1");
+               "its first line that is not a comment is format,debubble.kernels/1");
       problems_.throw_if_any();
     }
     if (word == "format") return take_format(fields);

@@ -50,7 +50,7 @@ std::vector<int> replicas_of(const ScheduleRequest& request) {
                                 straight(std::min(request.devices, 8));
   std::vector<int> replicas = parse_replicas(given->second);
   if (replicas.empty()) {
-    fail("S061", "--param replicas", "\"" + given->second + "\" is no list of whole numbers from 1", all_alone);
+    fail("S061", "--param replicas", "\"" + given->second + "\" is not a list of whole numbers from 1", all_alone);
   }
   const auto devices = std::accumulate(replicas.begin(), replicas.end(), std::int64_t{0});
   if (devices != request.devices) {

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-// The case's parameter as a whole number, or nothing where it has no such parameter or the text is no whole number.
+// The case's parameter as a whole number, or nothing where it has no such parameter or the text is not a whole number.
 [[nodiscard]] std::optional<int> form_number(const FormCase& form, std::string_view name);
 
 // The case's parameter as text; "" where it has none.

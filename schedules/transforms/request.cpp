@@ -77,7 +77,7 @@ std::vector<bool> TransformParams::selection(std::string_view key, int count) co
     const bool legal = ends.size() <= 2 && parse_param(ends.front(), first) && parse_param(ends.back(), last) &&
                        first >= 0 && first <= last && last < count;
     if (!legal) {
-      refuse("S061", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
+      refuse("S061", key, "\"" + item + "\" is not a number or range from 0 to " + std::to_string(count - 1),
              "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");
     }
     std::fill(chosen.begin() + first, chosen.begin() + last + 1, true);

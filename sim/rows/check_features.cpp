@@ -168,7 +168,7 @@ class FeatureChecker {
     if (forward < 0 || ops_.device(forward) != device) {
       fault = ", which this device does not run";
     } else if (copy.peer < -1 || copy.peer >= ops_.rows() || copy.peer == device) {
-      fault = " goes to device " + std::to_string(copy.peer) + ", which is no other device";
+      fault = " goes to device " + std::to_string(copy.peer) + ", which is not another device";
     } else if (copy.after < -1 || copy.after >= row || (leaves && copy.after >= 0)) {
       fault = " waits for position " + std::to_string(copy.after) + ", for which it cannot wait";
     } else if (copy.after >= 0 &&

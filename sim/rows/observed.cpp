@@ -108,7 +108,7 @@ class Assembling {
                                std::to_string(each.from_device) + " to device " + std::to_string(each.to_device);
       if (user < 0 || ops_.device(maker) != each.from_device || ops_.device(user) != each.to_device ||
           each.from_device == each.to_device) {
-        report("V020", what + " is no transfer of the schedule", "the run was of another schedule");
+        report("V020", what + " is not a transfer of the schedule", "the run was of another schedule");
         continue;
       }
       if (at(seen_, maker) != nullptr) report("V020", what + " was seen twice", "every output travels once");

@@ -12,7 +12,7 @@ namespace debubble {
 // The words with which they complain.
 [[nodiscard]] const JsonDialect& results_dialect();
 
-// A list of texts, where it is there; what is no text is reported.
+// A list of texts, where it is there; what is not text is reported.
 [[nodiscard]] std::vector<std::string> texts_member(JsonObjectReader& reader, const char* key);
 
 }  // namespace debubble

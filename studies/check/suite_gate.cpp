@@ -28,7 +28,7 @@ std::optional<std::string> accepted_baseline(const std::string& file, bool accep
   std::string text = read_file(file, file);
   if (!accept) return text;
   if (!may_replace(text)) {
-    throw InputError(Diagnostic{"C050", file, "this file is no baseline, so --accept does not overwrite it",
+    throw InputError(Diagnostic{"C050", file, "this file is not a baseline, so --accept does not overwrite it",
                                 "move it away, or name another file in the suite: \"baseline\": \"FILE\""});
   }
   if (!is_baseline(text)) return std::nullopt;

@@ -238,7 +238,7 @@ class SpaceMaker {
       const PartitionChoice choice = parse_partition_choice(word);
       if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
         throw InputError(
-            Diagnostic{"C002", "--fix partition", "\"" + word + "\" is no cut of the layers",
+            Diagnostic{"C002", "--fix partition", "\"" + word + "\" is not a cut of the layers",
                        "write auto, even, memory, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;

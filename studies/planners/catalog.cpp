@@ -124,7 +124,7 @@ std::vector<int> decided_partition(const PlannerDecision& decision, const Planne
     next = stage.end;
   }
   if (sizes.size() != decision.stages.size() || next != job.layer_count() || sizes.empty()) {
-    not_for_planner(decision.planner, "its decision is no partition of the " + counted(job.layer_count(), "layer"),
+    not_for_planner(decision.planner, "its decision is not a partition of the " + counted(job.layer_count(), "layer"),
                     "give it a chain of layers; " + decision.planner + " may decide other things than stages");
   }
   return sizes;

@@ -355,7 +355,8 @@ TEST_CASE("what cannot be a profile is refused with what would help") {
 TEST_CASE("a pattern that is none is refused at once") {
   AttributionRules rules;
   rules.layers = "(";
-  CHECK_THROWS_WITH_AS(Attributor{rules}, doctest::Contains("error[A001]: \"(\" is no regular expression"), InputError);
+  CHECK_THROWS_WITH_AS(Attributor{rules}, doctest::Contains("error[A001]: \"(\" is not a regular expression"),
+                       InputError);
   rules.layers = "a";
   rules.steps = "[";
   CHECK_THROWS_WITH_AS(Attributor{rules}, doctest::Contains("--> --steps"), InputError);

@@ -99,7 +99,7 @@ TEST_CASE("the same numbers in other bytes are not the baseline") {
   CHECK(compare(now, baseline_text(turned)).rewritten_by_hand);
 }
 
-TEST_CASE("what is no baseline is refused") {
+TEST_CASE("what is not a baseline is refused") {
   CHECK(refusal("<<<<<<< HEAD") == "this is not a baseline: it is not valid JSON (a merge conflict?)");
   CHECK(refusal("{}") == "this is not a baseline: its schema is not \"debubble.baseline/1\"");
   CHECK(refusal("[1]") == "this is not a baseline: its schema is not \"debubble.baseline/1\"");

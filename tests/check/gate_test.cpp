@@ -107,7 +107,7 @@ TEST_CASE("--accept overwrites a spoilt baseline, but no other file") {
   folder.write("s.baseline.json", "precious");
   const Outcome refused = folder.run({"check", "--accept", "s.json"});
   CHECK(refused.status == 2);
-  CHECK(has(refused.err, "error[C050]: this file is no baseline, so --accept does not overwrite it"));
+  CHECK(has(refused.err, "error[C050]: this file is not a baseline, so --accept does not overwrite it"));
   CHECK(folder.read("s.baseline.json") == "precious");
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("no stages per device or fewer are refused") {
 )");
 }
 
-TEST_CASE("what is no whole number is refused") {
+TEST_CASE("what is not a whole number is refused") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "-p", "four"}) == R"(error[C061]: "four" is not a whole number up to 2147483647
   --> --devices

@@ -186,7 +186,7 @@ TEST_CASE("a partition is numbers of layers") {
   const Folder folder;
   folder.write("p.json", kProfile);
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,x"}) ==
-        R"(error[S061]: stage 1 gets "x", which is no number of layers
+        R"(error[S061]: stage 1 gets "x", which is not a number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");
@@ -201,7 +201,7 @@ TEST_CASE("a partition is numbers of layers") {
   = help: every stage needs at least one layer
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,,1"}) ==
-        R"(error[S061]: stage 1 gets "", which is no number of layers
+        R"(error[S061]: stage 1 gets "", which is not a number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");
@@ -211,7 +211,7 @@ TEST_CASE("a partition is numbers of layers") {
   = help: the model has 2
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "autom"}) ==
-        R"(error[S061]: stage 0 gets "autom", which is no number of layers
+        R"(error[S061]: stage 0 gets "autom", which is not a number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");

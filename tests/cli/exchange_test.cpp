@@ -129,7 +129,7 @@ TEST_CASE("a faulty table or file is refused like a compiler does") {
 )");
   folder.write("n.json", R"([[{"type": "POST_VALIDATION", "stage": 0, "microbatch": 0}]])");
   CHECK(folder.refusal({"simulate", "--schedule", "n.json"})
-            .find("error[J021]: POST_VALIDATION is no compute node\n"
+            .find("error[J021]: POST_VALIDATION is not a compute node\n"
                   "  --> n.json#/0/0/type") == 0);
 }
 

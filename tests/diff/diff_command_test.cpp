@@ -199,7 +199,7 @@ TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a p
   CHECK(contains(folder.refusal({"diff", "r0.json", "r1.json", "--tolerance", "memory=5%"}), "error[D013]"));
 }
 
-TEST_CASE("of a run that took no time the bubble ratio is no number: its cells are empty") {
+TEST_CASE("of a run that took no time the bubble ratio is not a number: its cells are empty") {
   const Folder folder;
   folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 0), op_event("0B0", 0, 0)}));
   folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 0, 0), op_event("1B0", 0, 0)}));

@@ -174,7 +174,7 @@ TEST_CASE("logs that cannot be compared are refused, with the place and the reme
   const std::string pipeline = "pipeline_model_parallel_size .................... 4";
   refused(replaced(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "1"), "P016", "the job has no pipeline");
   refused(replaced(log, pipeline, pipeline + "000000"), "P012", "more than 1000000");
-  refused(replaced(log, pipeline, pipeline + "000000000"), "P012", "which is no whole number");
+  refused(replaced(log, pipeline, pipeline + "000000000"), "P012", "which is not a whole number");
   refused(replaced(log, pipeline, pipeline.substr(0, pipeline.size() - 1) + "3"), "P012",
           "world_size 16 is not a multiple");
   refused(replaced(log, "[Rank 7]", "[Rank 77]"), "P012", "there is memory of rank 77, and the job has 16 ranks");

@@ -59,7 +59,7 @@ void check_cost(const ZeroBubbleSetting& setting, const Schedule& schedule, Nano
   if (schedule.name != "zb-h2") CHECK(totals.makespan == totals.span);
   CHECK(std::abs(zero_bubble_rate(totals.span, setting.work()) - published_rate) <= 5.01e-5);
   if (microseconds == 0) return;
-  // A third of a whole microsecond is no whole number of nanoseconds: chunked costs agree to half a microsecond.
+  // A third of a whole microsecond is not a whole number of nanoseconds: chunked costs agree to half a microsecond.
   const Nanoseconds slack = schedule.chunks == 1 ? 0 : kMicrosecond / 2;
   const Nanoseconds rounding = schedule.chunks * Nanoseconds{schedule.microbatches};
   CHECK(std::abs(totals.span - microseconds * kMicrosecond) <= slack + (slack > 0 ? rounding : 0));

@@ -153,7 +153,7 @@ TEST_CASE("names of PyTorch's pipeline runtime") {
   CHECK_EQ(parse_pipeline_name("aten::mm").kind, Kind::kNone);
 }
 
-TEST_CASE("steps become iterations, receives' waiting is no transfer, and ranks are sorted") {
+TEST_CASE("steps become iterations, receives' waiting is not a transfer, and ranks are sorted") {
   const Nanoseconds wire = 50'000;
   const ImportedRun run = import_kineto_run(traces_of({gpipe_step(0, wire, 7), gpipe_step(20 * kMs, wire, 8)}));
   REQUIRE_EQ(run.iterations.size(), 2);

@@ -197,13 +197,13 @@ TEST_CASE("faults are read") {
 TEST_CASE("faults that cannot be are refused with the reason") {
   const Schedule schedule = build("1f1b", 2, 2);
   CHECK_EQ(refusal("slow", schedule), "C006 there is no \"=\" in it");
-  CHECK_EQ(refusal("corupt=0F1", schedule), "C006 \"corupt\" is no fault; did you mean \"corrupt\"?");
+  CHECK_EQ(refusal("corupt=0F1", schedule), "C006 \"corupt\" is not a fault; did you mean \"corrupt\"?");
   CHECK_EQ(refusal("slow=1", schedule), "C006 \"1\" is not DEVICE:FACTOR");
   CHECK_EQ(refusal("slow=1:0", schedule), "C012 the factor must be above 0 and at most 1000");
   CHECK_EQ(refusal("slow=1:inf", schedule), "C012 the factor must be above 0 and at most 1000");
   CHECK_EQ(refusal("slow=2:2", schedule), "E002 there is no device 2");
-  CHECK_EQ(refusal("drop=F", schedule), "C006 \"F\" is no op");
-  CHECK_EQ(refusal("drop=0F1x", schedule), "C006 \"0F1x\" is no op");
+  CHECK_EQ(refusal("drop=F", schedule), "C006 \"F\" is not an op");
+  CHECK_EQ(refusal("drop=0F1x", schedule), "C006 \"0F1x\" is not an op");
   CHECK_EQ(refusal("drop=0F9", schedule), "E002 the schedule has no op 0F9");
   CHECK_EQ(refusal("drop=1F0", schedule), "E002 the output of 1F0 does not travel to another device");
   CHECK_EQ(refusal("corrupt=0B0", schedule), "E002 the output of 0B0 does not travel to another device");

@@ -147,7 +147,7 @@ TEST_CASE("an op and a transfer that the schedule does not have are refused, all
   seen.observation.transfers.push_back(seen.observation.transfers[0]);
   CHECK_EQ(seen.problems(),
            "V020: 0F7 ran, and the schedule does not have it\n"
-           "V020: the output of 1F0 from device 1 to device 0 is no transfer of the schedule\n"
+           "V020: the output of 1F0 from device 1 to device 0 is not a transfer of the schedule\n"
            "V020: the output of 1B1 from device 1 to device 0 was seen twice\n");
 }
 

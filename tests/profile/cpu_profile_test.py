@@ -229,7 +229,7 @@ class CpuProfile(unittest.TestCase):
         (self.folder / "p.json").write_text(text.replace('"processor": "cpu"', '"processor": "abacus"'), encoding="utf-8")
         done = self.run_command("simulate", "--profile", "p.json")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("error[P007]: \"abacus\" is no processor whose work is measured\n"
+        self.assertIn("error[P007]: \"abacus\" is not a processor whose work is measured\n"
                       "  --> p.json#/measurement/processor\n", done.stderr)
 
     def test_gpus_are_hidden_from_the_script(self):

@@ -79,7 +79,7 @@ TEST_CASE("a sweep needs a folder") {
   const Folder folder;
   folder.write("file", "x");
   CHECK(folder.refusal({"profile", "--model", "tiny-gpt", "--sweep", "seq=8,16", "-o", "file"}) ==
-        "error[C050]: file is no folder, and none can be made there\n  --> -o\n"
+        "error[C050]: file is not a folder, and none can be made there\n  --> -o\n"
         "  = help: a sweep writes one profile per size: name a folder\n");
 }
 

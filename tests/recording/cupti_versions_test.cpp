@@ -170,12 +170,12 @@ TEST_CASE("what makes a record senseless") {
   CHECK(with([](auto& k) { k.correlation = 0; }).empty());  // CUPTI_CORRELATION_ID_UNKNOWN
   CHECK(with([](auto& k) { k.block[0] = k.block[1] = 64; }) == "a kernel has 4096 threads in a block");
   CHECK(with([](auto& k) { k.block[0] = 32767; }) == "a kernel has no grid");
-  CHECK(with([](auto& k) { k.name = nullptr; }) == "a kernel's name is no text");
-  CHECK(with([](auto& k) { k.name = "\x01\x02"; }) == "a kernel's name is no text");
+  CHECK(with([](auto& k) { k.name = nullptr; }) == "a kernel's name is not text");
+  CHECK(with([](auto& k) { k.name = "\x01\x02"; }) == "a kernel's name is not text");
   // NOLINTBEGIN(performance-no-int-to-ptr): what a record of another layout has there is no pointer
-  CHECK(with([](auto& k) { k.name = reinterpret_cast<const char*>(k.start); }) == "a kernel's name is no text");
+  CHECK(with([](auto& k) { k.name = reinterpret_cast<const char*>(k.start); }) == "a kernel's name is not text");
   CHECK(with([](auto& k) { k.name = reinterpret_cast<const char*>(std::uintptr_t{8}); }) ==
-        "a kernel's name is no text");
+        "a kernel's name is not text");
   // NOLINTEND(performance-no-int-to-ptr)
 }
 

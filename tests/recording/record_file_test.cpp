@@ -148,7 +148,7 @@ TEST_CASE("a byte changed anywhere before the end is an error with its place") {
   CHECK(refusal(longer) == "K001 test.dbrec: byte 8");
 }
 
-TEST_CASE("what is no record file is told apart from an old or foreign one") {
+TEST_CASE("what is not a record file is told apart from an old or foreign one") {
   CHECK(refusal("") == "P010 test.dbrec: byte 0");
   CHECK(refusal("{\"schemaVersion\": 1}") == "P010 test.dbrec: byte 0");
   CHECK(refusal(std::string("DBREC\0\0\2", 8)) == "P010 test.dbrec: byte 7");

@@ -82,7 +82,7 @@ TEST_CASE("a switch takes part") {
   CHECK_FALSE(point.flags().cluster.sequence_parallel);
 }
 
-TEST_CASE("what is no whole number is refused at once, and so are too many combinations") {
+TEST_CASE("what is not a whole number is refused at once, and so are too many combinations") {
   CHECK_THROWS_AS(SweepSpace(Swept(Typed{{"--tp", "1,two"}}).flags()), InputError);
   CHECK_THROWS_AS(SweepSpace(Swept(Typed{{"--tp", "1:4:+0.5"}}).flags()), InputError);
   CHECK_THROWS_AS(SweepSpace(Swept(Typed{{"--seed", "1:1000000"}, {"--tp", "1:1000000"}, {"--dp", "1,2"}}).flags()),

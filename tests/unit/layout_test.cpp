@@ -71,7 +71,7 @@ TEST_CASE("what is written is read back") {
 TEST_CASE("what is no layout is refused with its column") {
   const Profile profile = profile_of(4);
   CHECK(layout_complaint("Ett|txL", 2, profile) ==
-        "error[J030]: \"x\" is no part of a layout\n"
+        "error[J030]: \"x\" is not part of a layout\n"
         "  --> --partition, column 6\n"
         "  = help: E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N\n");
   CHECK(layout_complaint("Et*|L", 2, profile)

@@ -36,9 +36,9 @@ TEST_CASE("a partition has one number per stage, and both totals are reported") 
         "  = help: the numbers must add up to 7\n");
 }
 
-TEST_CASE("what is no number of layers is refused, all of it at once") {
+TEST_CASE("what is not a number of layers is refused, all of it at once") {
   CHECK(partition_parse_complaint("a,0,-1,99999999999,,2 ", 6, 9) ==
-        "error[S061]: stage 0 gets \"a\", which is no number of layers\n"
+        "error[S061]: stage 0 gets \"a\", which is not a number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
         "error[L004]: stage 1 gets 0 layers\n"
@@ -50,10 +50,10 @@ TEST_CASE("what is no number of layers is refused, all of it at once") {
         "error[L007]: stage 3 gets more layers than can be counted\n"
         "  --> --partition\n"
         "  = help: the model has 9\n"
-        "error[S061]: stage 4 gets \"\", which is no number of layers\n"
+        "error[S061]: stage 4 gets \"\", which is not a number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
-        "error[S061]: stage 5 gets \"2 \", which is no number of layers\n"
+        "error[S061]: stage 5 gets \"2 \", which is not a number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n");
   CHECK(partition_parse_complaint("", 1, 1).find("error[S061]: stage 0 gets \"\"") == 0);

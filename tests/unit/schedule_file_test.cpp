@@ -195,7 +195,7 @@ TEST_CASE("a node list in the fewest words is read") {
 TEST_CASE("nodes that are no compute are refused, and so is what compute cannot honour") {
   const std::string node = R"({"type": "W", "stage": 0, "microbatch": 0})";
   CHECK(node_complaint("\"W\"", "\"SEND_FORWARD\"")
-            .find("error[J021]: SEND_FORWARD is no compute node\n"
+            .find("error[J021]: SEND_FORWARD is not a compute node\n"
                   "  --> n.json#/0/2/type") == 0);
   CHECK(node_complaint("\"W\"", "\"OFFLOAD_SEND_START\"").find("error[J021]") == 0);
   CHECK(node_complaint("\"W\"", "\"X\"").find("error[P011]: \"X\" is not a type of node") == 0);

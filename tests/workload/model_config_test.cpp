@@ -144,7 +144,7 @@ bool says(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST_CASE("what is no model config, or another family, is refused") {
+TEST_CASE("what is not a model config, or another family, is refused") {
   CHECK(says(problems_of([] { (void)read("[1]", "config.json"); }), "P010"));
   CHECK(says(problems_of([] { (void)read("{}", "config.json"); }), "\"model_type\" is missing"));
   CHECK(says(problems_of([] { (void)read("{\"a\"", "config.json"); }), "P001"));

@@ -74,7 +74,7 @@ TEST_CASE("a function that is wrong by a thousandth is noticed in fp32") {
   }
 }
 
-TEST_CASE("errors are relative to the root mean square, and infinite for what is no number") {
+TEST_CASE("errors are relative to the root mean square, and infinite for what is not a number") {
   CHECK(largest_error({3, 4}, {3, 4}) == 0);
   CHECK(largest_error({3, 4.5}, {3, 4}) == doctest::Approx(0.5 / std::sqrt(12.5)));
   CHECK(largest_error({0, 0.25}, {0, 0}) == 0.25);

@@ -111,7 +111,7 @@ constexpr std::array<ErrorRow, 3> kPlanners{{
      "correct what the message names; all of the job's faults are shown at once"},
     {"Z002", "", "no plan of this planner fits the devices' memory",
      "do what the message says, or ask another planner"},
-    {"Z003", "", "a job that this planner does not decide, or a decision that is no partition of layers",
+    {"Z003", "", "a job that this planner does not decide, or a decision that is not a partition of layers",
      "do what the message says, or ask another planner: `debubble list planners`"},
 }};
 

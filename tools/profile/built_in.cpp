@@ -141,7 +141,7 @@ fs::path sweep_folder(const ProfileFlags& flags, const TransformerShape& shape) 
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder)) return folder;
-  throw InputError(Diagnostic{"C050", "-o", folder.string() + " is no folder, and none can be made there",
+  throw InputError(Diagnostic{"C050", "-o", folder.string() + " is not a folder, and none can be made there",
                               "a sweep writes one profile per size: name a folder"});
 }
 

@@ -21,7 +21,7 @@
 namespace debubble {
 namespace {
 
-constexpr const char* kPrimusHelp = "this is no file of Primus' pp_vis, or it was changed";
+constexpr const char* kPrimusHelp = "this is not a file of Primus' pp_vis, or it was changed";
 constexpr std::int64_t kMostPrimusChunks = 128;
 
 struct PrimusConfig {

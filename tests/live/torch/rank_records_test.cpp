@@ -70,7 +70,7 @@ TEST_CASE("anything else is refused with its line") {
   CHECK(torch_refusal(changed("rank/1", "rank/2")) ==
         "G002 rank0.txt:1 not what debubble_torch writes: another format");
   CHECK(torch_refusal(changed("link 7000", "link -1")) ==
-        "G002 rank0.txt:5 not what debubble_torch writes: \"-1\" is no number that can stand here");
+        "G002 rank0.txt:5 not what debubble_torch writes: \"-1\" is not a number that can stand here");
   CHECK(torch_refusal(changed("op 0 1000 1010", "op 0 1000")) ==
         "G002 rank0.txt:9 not what debubble_torch writes: a word is missing");
   CHECK(torch_refusal(changed("op 0 1000 1010", "op 0 1000 1010 5")) ==
@@ -81,7 +81,7 @@ TEST_CASE("anything else is refused with its line") {
   CHECK(torch_refusal(changed("iteration 0 1 90\n", "")) ==
         "G002 rank0.txt:8 not what debubble_torch writes: no iteration has begun");
   CHECK(torch_refusal(changed("fact torch", "colour torch")) ==
-        "G002 rank0.txt:3 not what debubble_torch writes: \"colour\" is no fact");
+        "G002 rank0.txt:3 not what debubble_torch writes: \"colour\" is not a fact");
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ class Plan:
 def read_op(text):
     match = OP.fullmatch(text)
     if not match:
-        raise PlanError(f"{text!r} is no op")
+        raise PlanError(f"{text!r} is not an op")
     return Op(int(match[1]), match[2], int(match[3]))
 
 
@@ -119,7 +119,7 @@ def read_hops(text):
     for word in [] if text == "-" else text.split(","):
         match = HOP.fullmatch(word)
         if not match:
-            raise PlanError(f"{word!r} is no transfer")
+            raise PlanError(f"{word!r} is not a transfer")
         hops.append(Hop(Tensor(match[1] == "g", int(match[2]), int(match[3])), int(match[4])))
     return hops
 

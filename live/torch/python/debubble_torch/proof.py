@@ -119,6 +119,6 @@ def compare(model, totals, collected):
             facts["same_bits"] += bool(torch.equal(found, wanted))
             facts["max_absolute"] = max(facts["max_absolute"], absolute)
             facts["max_relative"] = max(facts["max_relative"], relative)
-            if not relative <= facts["tolerance"]:  # also where it is no number
+            if not relative <= facts["tolerance"]:  # also where it is not a number
                 wrong.append((stage, name, absolute, relative))
     return facts, wrong

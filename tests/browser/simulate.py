@@ -156,6 +156,55 @@ def check_mouse(checks, page):
     page.evaluate("debubbleChart.window.whole()")
 
 
+def shown_times(page):
+    return page.evaluate("[debubbleChart.window.begin, debubbleChart.window.end]")
+
+
+def check_range(checks, page):
+    """Dragging with Shift zooms into what it passes over, and selects nothing."""
+    page.evaluate("debubbleChart.window.whole()")
+    page.evaluate(f"{CHART}.scrollIntoView()")
+    page.settle()
+    left, top = page.evaluate(f"(() => {{ const r = {CHART}.getBoundingClientRect(); return [r.left, r.top]; }})()")
+    wanted = page.evaluate("[200, 500].map(x => debubbleChart.painter.time(x))")
+    index = page.evaluate("debubbleChart.selected.index")
+    for kind, x in (("mousePressed", 500), ("mouseMoved", 300), ("mouseMoved", 200), ("mouseReleased", 200)):
+        page.call("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, modifiers=8, x=left + x,
+                  y=top + 40)
+    page.settle()
+    checks.true(f"Shift zooms into {wanted}: {shown_times(page)}",
+                all(abs(one - two) < 1e5 for one, two in zip(shown_times(page), wanted)))
+    checks.equal("nothing stays marked", page.evaluate("debubbleChart.window.marked === undefined"), True)
+    checks.equal("nothing is selected by it", page.evaluate("debubbleChart.selected.index"), index)
+    page.evaluate("debubbleChart.window.whole()")
+
+
+def check_pinch(checks, page):
+    """Two fingers: the times below them stay below them. One that is left pans on."""
+    left, top = page.evaluate(f"(() => {{ const r = {CHART}.getBoundingClientRect(); return [r.left, r.top]; }})()")
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    wanted = page.evaluate("[400, 600].map(x => debubbleChart.painter.time(x))")
+
+    def touch(kind, *places):
+        points = [{"x": left + x, "y": top + 40, "id": number} for number, x in enumerate(places)]
+        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+        page.settle()
+
+    touch("touchStart", 400)
+    touch("touchStart", 400, 600)
+    touch("touchMove", 350, 650)
+    touch("touchMove", 300, 700)
+    found = page.evaluate("[300, 700].map(x => debubbleChart.painter.time(x))")
+    checks.true(f"two fingers zoom: {found} for {wanted}", all(abs(a - b) < 2e5 for a, b in zip(found, wanted)))
+    touch("touchEnd", 300)
+    span = page.evaluate("debubbleChart.window.span")
+    touch("touchMove", 250)
+    checks.true("one finger pans", abs(page.evaluate("debubbleChart.window.span") - span) < 1)
+    touch("touchEnd")
+    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    page.evaluate("debubbleChart.window.whole()")
+
+
 def check_memory(checks, page):
     """Pointing at the memory of device 1 at 20 ms: the line is at that time in both charts, and what is held is told."""
     page.evaluate("document.querySelectorAll('canvas')[1].scrollIntoView()")
@@ -250,6 +299,8 @@ def main():
             check_keys(checks, page)
             check_search_of_nothing(checks, page)
             check_mouse(checks, page)
+            check_range(checks, page)
+            check_pinch(checks, page)
             check_memory(checks, page)
             check_themes(checks, page)
             check_tables(checks, page, report)

@@ -4,28 +4,84 @@ import type { PipelineChart } from "./pipeline";
 
 const zoomStep = 0.7;
 
+// What the pointers that are down do: one pans, with Shift it marks a range to zoom into; two fingers pinch.
+class Drag {
+  private readonly pointers = new Map<number, number>(); // offsetX, by pointer
+  private from: { x: number; marks: boolean } | undefined;
+  private moved = false;
+
+  constructor(private readonly chart: PipelineChart) {}
+
+  down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.pointers.set(event.pointerId, event.offsetX);
+    this.from = { x: event.offsetX, marks: event.shiftKey };
+    this.moved = this.pointers.size > 1; // a pinch selects nothing
+    this.chart.surface.canvas.setPointerCapture(event.pointerId);
+  }
+
+  // Whether the pointer is down and so does not merely point.
+  move(event: PointerEvent): boolean {
+    const before = this.pointers.get(event.pointerId);
+    if (before === undefined || this.from === undefined) return false;
+    if (this.pointers.size > 1) {
+      this.pinch(event);
+      return true;
+    }
+    if (!this.moved && Math.abs(event.offsetX - this.from.x) <= 4) return false;
+    this.moved = true;
+    this.pointers.set(event.pointerId, event.offsetX);
+    if (this.from.marks) {
+      const times = [this.from.x, event.offsetX].map((x) => this.chart.painter.time(x)).sort((one, two) => one - two);
+      this.chart.window.mark([times[0]!, times[1]!]);
+    } else {
+      this.chart.window.pan((before - event.offsetX) / this.chart.painter.plotWidth);
+    }
+    return true;
+  }
+
+  up(event: PointerEvent): void {
+    if (!this.pointers.delete(event.pointerId)) return;
+    const { window } = this.chart;
+    if (!this.moved) this.chart.select(this.chart.pick(event.offsetX, event.offsetY));
+    if (window.marked !== undefined) {
+      const [begin, end] = window.marked;
+      window.mark(undefined);
+      window.show(begin, end);
+    }
+  }
+
+  cancel(event: PointerEvent): void {
+    this.pointers.delete(event.pointerId);
+    this.chart.window.mark(undefined);
+  }
+
+  // The times below both fingers stay below them.
+  private pinch(event: PointerEvent): void {
+    const { painter, window } = this.chart;
+    const other = [...this.pointers].find(([pointer]) => pointer !== event.pointerId)![1];
+    const [mine, its] = [painter.time(this.pointers.get(event.pointerId)!), painter.time(other)];
+    this.pointers.set(event.pointerId, event.offsetX);
+    const apart = event.offsetX - other;
+    if (Math.abs(apart) < 8) return;
+    const perPixel = (mine - its) / apart;
+    if (!(perPixel > 0)) return; // they have crossed
+    const begin = its - (other - painter.left) * perPixel;
+    window.show(begin, begin + painter.plotWidth * perPixel);
+  }
+}
+
 export function bindPointer(chart: PipelineChart): void {
   const { canvas } = chart.surface;
-  let drag: { x: number; moved: boolean } | undefined;
-
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    drag = { x: event.offsetX, moved: false };
-    canvas.setPointerCapture(event.pointerId);
-  });
+  const drag = new Drag(chart);
+  canvas.addEventListener("pointerdown", (event) => drag.down(event));
+  canvas.addEventListener("pointerup", (event) => drag.up(event));
+  canvas.addEventListener("pointercancel", (event) => drag.cancel(event));
   canvas.addEventListener("pointermove", (event) => {
-    if (drag !== undefined && (drag.moved || Math.abs(event.offsetX - drag.x) > 4)) {
-      chart.window.pan((drag.x - event.offsetX) / chart.painter.plotWidth);
-      drag = { x: event.offsetX, moved: true };
-      return;
-    }
+    if (drag.move(event)) return;
     chart.hover(chart.pick(event.offsetX, event.offsetY));
     const time = chart.painter.time(event.offsetX);
     chart.window.point(event.offsetX >= chart.painter.left ? Math.max(0, time) : undefined);
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (drag !== undefined && !drag.moved) chart.select(chart.pick(event.offsetX, event.offsetY));
-    drag = undefined;
   });
   canvas.addEventListener("pointerleave", () => {
     chart.hover({ lane: Lane.nothing, index: -1 });
@@ -51,7 +107,8 @@ export function bindPointer(chart: PipelineChart): void {
 // Also the text of the help below the chart (parts/toolbar.ts).
 export const keyHelp =
   "Keys: left and right pan, + and - zoom, 0 shows all; , and . the previous and next op, up and down the device beside, " +
-  "Enter what it waited for, n and p the next and previous idle time, / searches. Ctrl and wheel zoom, dragging pans.";
+  "Enter what it waited for, n and p the next and previous idle time, / searches. Ctrl and wheel, or two fingers, zoom; " +
+  "dragging pans; dragging with Shift zooms into what it passes over.";
 
 export function bindKeys(chart: PipelineChart): void {
   const actions: Record<string, () => void> = {

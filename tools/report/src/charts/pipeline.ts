@@ -156,6 +156,7 @@ export class PipelineChart {
     this.outline(this.selected, theme.text, 2.5);
     this.axis(theme);
     this.cursor(theme);
+    this.marked(theme);
     this.onDense(this.painter.isDense);
     this.drawTime = performance.now() - started;
   }
@@ -244,6 +245,16 @@ export class PipelineChart {
     pen.fillStyle = theme.background;
     pen.fillRect(0, 0, this.surface.width, axisHeight);
     drawAxis(pen, this.painter, this.window, axisHeight - 8, theme);
+  }
+
+  private marked(theme: Theme): void {
+    if (this.window.marked === undefined) return;
+    const [begin, end] = this.window.marked.map((time) => Math.max(this.painter.x(time), this.painter.left));
+    const pen = this.surface.context;
+    pen.fillStyle = theme.accent;
+    pen.globalAlpha = 0.25;
+    pen.fillRect(begin!, 0, end! - begin!, this.surface.height);
+    pen.globalAlpha = 1;
   }
 
   private cursor(theme: Theme): void {

@@ -6,6 +6,7 @@ export class TimeWindow {
   begin = 0;
   end: number;
   cursor: number | undefined;
+  marked: [number, number] | undefined; // begin and end of what is about to be shown
   private readonly listeners: Listener[] = [];
 
   constructor(readonly length: number) {
@@ -47,6 +48,11 @@ export class TimeWindow {
     if (begin >= this.begin && end <= this.end) return;
     const span = Math.max(this.span, (end - begin) * 1.2);
     this.show((begin + end - span) / 2, (begin + end + span) / 2);
+  }
+  mark(range: [number, number] | undefined): void {
+    if (range === undefined && this.marked === undefined) return;
+    this.marked = range;
+    this.tell();
   }
   point(time: number | undefined): void {
     if (this.cursor === time) return;

@@ -191,6 +191,27 @@ TEST_CASE("measured rows: attention is cuDNN's, which takes little more than hal
   }
 }
 
+TEST_CASE("measured rows: lengths of attention that are left out are met by their neighbours") {
+  const AttentionTable& whole = installed_kernels("h100")->attention;
+  AttentionTable sparse;
+  const std::vector<std::size_t> kept{3, 5, 7};  // 1024, 4096, 16384
+  for (const std::size_t column : kept) sparse.lengths.push_back(whole.lengths.at(column));
+  for (const auto& [kind, shares] : whole.shares) {
+    for (const std::size_t column : kept) sparse.shares[kind].push_back(shares.at(column));
+  }
+  for (const bool backward : {false, true}) {
+    CAPTURE(backward);
+    Errors errors;
+    for (const double length : {2048.0, 8192.0}) {
+      for (const std::int64_t size : {64, 96, 128}) {
+        const AttentionKind kind{backward, true, size, size};
+        errors.list.push_back(whole.share(kind, length, 64) / sparse.share(kind, length, 64) - 1);
+      }
+    }
+    check_bounds(errors, {4, 0, 4, 6});
+  }
+}
+
 TEST_CASE("measured rows: experts' products") {
   const KernelModel model = h100_model(true);
   Errors errors;

@@ -246,6 +246,34 @@ TEST_CASE("measured rows: passes over memory lie about the share that all of the
   }
 }
 
+TEST_CASE("measured rows: what the table takes of them is their median") {
+  const KernelTables& tables = *installed_kernels("h100");
+  const auto middle = [](std::vector<double> list) {
+    std::sort(list.begin(), list.end());
+    return (list[(list.size() - 1) / 2] + list[list.size() / 2]) / 2;
+  };
+  std::vector<double> kept;
+  for (const MeasuredRow& row : measured_rows("sustained")) {
+    const LayerOp op = product_of(row.size(0), row.size(1), row.size(2), 2);
+    if (row.variant == "last second") kept.push_back(op.flops / (row.ns * 1e-9 * 989.4e12));
+  }
+  CHECK(tables.product(ProductKind::kHalf).sustained == doctest::Approx(middle(kept)).epsilon(0.001));
+  for (const std::int64_t tokens : {1024, 4096}) {
+    CAPTURE(tokens);
+    std::vector<double> shown;
+    double plain = 0;  // the row before
+    for (const MeasuredRow& row : measured_rows("product bf16")) {
+      if (row.size(0) == tokens && row.variant == "weight_grad adds to fp32") {
+        const auto more = static_cast<double>(6 * row.size(1) * row.size(2));
+        shown.push_back((row.ns - plain) * 1e-9 * 3350e9 * tables.memory_forward / more);
+      }
+      plain = row.ns;
+    }
+    CHECK(shown.size() == 21);
+    CHECK(tables.accumulation.share(static_cast<double>(tokens)) == doctest::Approx(middle(shown)).epsilon(0.02));
+  }
+}
+
 TEST_CASE("measured rows: a long run keeps the share of the peak that the table says, and begins above it") {
   const KernelModel model = h100_model(true);
   for (const MeasuredRow& row : measured_rows("sustained")) {

@@ -102,7 +102,9 @@ TEST_CASE("tabled time: a gradient that adds to 32 bits shows part of its additi
   CHECK(table.share(4096) == doctest::Approx(0.43));
   CHECK(table.share(131072) == table.share(4096));
   // On an A100 less of it shows, on Blackwell more: SimuMax measured both, of 4096 tokens.
-  for (const auto& [gpu, share] : {std::pair<const char*, double>{"a100", 0.40}, {"b200", 0.58}, {"gb300", 0.58}}) {
+  for (const auto& one : {std::pair<const char*, double>{"a100", 0.40}, {"b200", 0.58}, {"gb300", 0.58}}) {
+    const char* gpu = one.first;
+    const double share = one.second;
     CAPTURE(gpu);
     const KernelModel model = tabled(gpu);
     LayerOp sum = product_op(4096, 1024, 2048);

@@ -124,6 +124,11 @@ double AttentionTable::share(const AttentionKind& kind, double length, double he
   return best * (first + place.part * (filled(place.low + 1) - first));
 }
 
+double AccumulationTable::share(double inner_size) const {
+  if (inner.empty()) return 0.5;
+  return between_nodes(inner, shown.data(), std::log(std::max(1.0, inner_size)));
+}
+
 double KernelTables::grouped_factor(ProductKind kind, double tokens_per_expert) const {
   const std::vector<double>& factors = grouped[static_cast<std::size_t>(kind)];
   if (factors.empty()) return 1;

@@ -84,12 +84,23 @@ struct AttentionTable {
   [[nodiscard]] double share(const AttentionKind& kind, double length, double heads) const;
 };
 
+// How much nothing hides of what a weight gradient reads and writes more to add to what earlier microbatches left: over
+// its inner size, which is the microbatch's tokens.
+struct AccumulationTable {
+  std::vector<double> inner;  // natural logs, ascending
+  std::vector<double> shown;  // of the time that the additional bytes take at the bandwidth of passes
+
+  // A half where nothing was measured.
+  [[nodiscard]] double share(double inner_size) const;
+};
+
 struct KernelTables {
   std::string hardware;  // "h100"
   std::string device;    // that was measured
   std::string product_source, attention_source, memory_source;
   std::array<ProductTable, 3> products;  // by ProductKind
   AttentionTable attention;
+  AccumulationTable accumulation;
   double memory_forward = 0;  // share of the memory bandwidth of passes over it; 0: not known
   double memory_backward = 0;
   // Time of experts' products over one product of all their rows, by the natural log of the tokens of one expert.

@@ -86,6 +86,7 @@ class KernelsReader {
     if (word == "attention" || word == "attention_fill") return take_attention(fields);
     if (word == "memory") return take_memory(fields);
     if (word == "quantised") return take_quantised(fields);
+    if (word == "accumulation") return take_accumulation(fields);
     complain("P005", "a line cannot begin with " + in_quotes(word),
              "product, attention, ...: traces/kernels/README.md has all words");
   }
@@ -228,6 +229,21 @@ class KernelsReader {
       complain("P012", "this line does not say how factors are quantised",
                "write quantised,fp8-block,apart or nothing");
     }
+  }
+
+  // One inner size a line, the smallest first.
+  void take_accumulation(const KernelFields& fields) {
+    const std::vector<double> two = numbers(fields, 1, 0, 1e9, 2);
+    if (two.empty()) return;
+    AccumulationTable& table = tables_.accumulation;
+    if (two[0] < 1 || two[1] > 10) {
+      return complain("P004", "this line is not of an inner size and a share", "write accumulation,4096,0.5");
+    }
+    if (!table.inner.empty() && std::log(two[0]) <= table.inner.back()) {
+      return complain("P012", "this inner size does not ascend", "write each size once, the smallest first");
+    }
+    table.inner.push_back(std::log(two[0]));
+    table.shown.push_back(two[1]);
   }
 
   // Lines of it come as their lengths do.

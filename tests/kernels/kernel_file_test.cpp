@@ -76,6 +76,22 @@ TEST_CASE("kernel file: what is wrong is told by line") {
             .quantised_apart);
 }
 
+TEST_CASE("kernel file: sums in 32 bits show by their inner size, and a half where nothing is said") {
+  CHECK(read_kernels(kHead + kGrid, "ours.csv").accumulation.share(4096) == 0.5);
+  const auto two =
+      read_kernels(kHead + kGrid + "accumulation,1024,1\naccumulation,4096,0.4\n", "ours.csv").accumulation;
+  CHECK(two.share(2048) == doctest::Approx(0.7));
+  CHECK(two.share(1) == 1);
+  CHECK(two.share(1e9) == doctest::Approx(0.4));
+  CHECK(read_kernels(kHead + kGrid + "accumulation,512,0\n", "ours.csv").accumulation.share(2048) == 0);
+  for (const char* line : {"accumulation,4096\n", "accumulation,0,0.5\n", "accumulation,4096,11\n",
+                           "accumulation,x,1\n", "accumulation,4096,-1\n", "accumulation,4096,1,2\n"}) {
+    CAPTURE(line);
+    CHECK(says(refused(kHead + kGrid + line), "ours.csv:13"));
+  }
+  CHECK(says(refused(kHead + kGrid + "accumulation,4096,1\naccumulation,4096,1\n"), "does not ascend"));
+}
+
 // Each of these was read, and what lies on the axis was then looked up beyond its end.
 TEST_CASE("kernel file: an axis stands once and before what lies on it") {
   const std::string attention = "attention,fwd,causal,64,64,0.5,0.6\n";

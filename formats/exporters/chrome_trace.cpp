@@ -186,14 +186,17 @@ class TraceWriter : private TraceText {
     const Span& s = span(index);
     next_line();
     out << "{\"name\":\"";
-    write_cell(s);
+    const Op* const partner = timeline_.partner(s);
+    write_cell(s, partner);
     out << "\",\"cat\":\"compute";
     open_event("X", s.device, lanes_.compute(s.device), s.begin);
     write_time("dur", s.end - s.begin);
     write_op_args("", s.op);
-    if (s.paired) write_op_args("partner_", s.partner);
-    if (s.straggled != 0) write_time("beyond_its_cost_us", s.straggled);
-    if (s.slowed != 0) write_time("slowed_by_collectives_us", s.slowed);
+    if (partner != nullptr) write_op_args("partner_", *partner);
+    const Nanoseconds straggled = timeline_.straggled(s);
+    const Nanoseconds slowed = timeline_.slowed(s);
+    if (straggled != 0) write_time("beyond_its_cost_us", straggled);
+    if (slowed != 0) write_time("slowed_by_collectives_us", slowed);
     const bool first = index == at(timeline_.device_begin, s.device);
     write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
     close_event();
@@ -271,7 +274,7 @@ class TraceWriter : private TraceText {
         out << "start";
         break;
       case Gate::Kind::kSpan:
-        write_cell(timeline_.spans[index]);
+        write_cell(timeline_.spans[index], timeline_.partner(timeline_.spans[index]));
         out << " on device " << timeline_.spans[index].device;
         break;
       case Gate::Kind::kTransfer:

@@ -50,15 +50,15 @@ class TraceText {
   void write_op(const Op& op) { out << op.stage << std::string(1, letter(op.kind)) << op.microbatch; }
 
   // A late recomputation and its backward run one after the other, though as one cell: they do not overlap.
-  void write_cell(const Span& s) {
+  void write_cell(const Span& s, const Op* partner) {
     out << "PP:";
-    if (!s.paired) return write_op(s.op);
+    if (partner == nullptr) return write_op(s.op);
     const bool in_turn =
-        s.op.kind == OpKind::kRecompute && s.op.stage == s.partner.stage && s.op.microbatch == s.partner.microbatch;
+        s.op.kind == OpKind::kRecompute && s.op.stage == partner->stage && s.op.microbatch == partner->microbatch;
     if (!in_turn) out << "(";
     write_op(s.op);
     out << ";";
-    write_op(s.partner);
+    write_op(*partner);
     if (!in_turn) out << ")OVERLAP_F_B";
   }
 

@@ -134,7 +134,7 @@ std::vector<const Span*> spans_by_op(const Schedule& schedule, const Timeline& t
   for (std::int32_t k = timeline.device_begin[device]; k < timeline.device_begin[device + 1]; ++k) {
     const Span& span = at(timeline.spans, k);
     known.emplace_back(key(span.op), &span);
-    if (span.paired) known.emplace_back(key(span.partner), &span);
+    if (const Op* partner = timeline.partner(span)) known.emplace_back(key(*partner), &span);
   }
   std::sort(known.begin(), known.end());
   std::vector<const Span*> spans;

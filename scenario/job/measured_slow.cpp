@@ -26,7 +26,7 @@ std::vector<OpTimesByKind> durations_by_device(const RunRecord& run) {
   std::vector<OpTimesByKind> found(to_index(run.schedule.devices));
   for (const RunIteration& iteration : run.iterations) {
     for (const Span& span : iteration.timeline.spans) {
-      if (span.paired) continue;
+      if (iteration.timeline.partner(span) != nullptr) continue;
       at(found, span.device)[{span.op.kind, span.op.stage}].push_back(span.end - span.begin);
     }
   }

@@ -77,7 +77,9 @@ Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
   if (!before) throw std::logic_error("compare: the predicted run waits for itself");
   Comparison result;
   add_figures(result, predicted, measured, chosen);
-  for (const Span& span : predicted.timeline->spans) result.ops += span.paired ? 2 : 1;
+  for (const Span& span : predicted.timeline->spans) {
+    result.ops += predicted.timeline->partner(span) != nullptr ? 2 : 1;
+  }
   result.transfers = static_cast<std::int64_t>(predicted.timeline->transfers.size());
   result.transfers_matched = runs.transfers_matched();
   result.parts = split_gap(runs, *before, after ? &*after : nullptr, result.makespan.gap());

@@ -17,7 +17,7 @@ constexpr double kSlowStepShare = 0.9;
 
 std::map<OpGroup, Durations> by_op(const Timeline& timeline) {
   std::map<OpGroup, Durations> groups;
-  for (const Span& span : timeline.spans) groups[op_group(span)].push_back(span.end - span.begin);
+  for (const Span& span : timeline.spans) groups[op_group(span, timeline)].push_back(span.end - span.begin);
   return groups;
 }
 
@@ -72,8 +72,9 @@ bool times_slower(Nanoseconds own, Nanoseconds others) {
 
 }  // namespace
 
-OpGroup op_group(const Span& span) {
-  return {span.op.stage, span.op.kind, span.paired, span.paired ? span.partner.stage : -1, span.device};
+OpGroup op_group(const Span& span, const Timeline& timeline) {
+  const Op* const partner = timeline.partner(span);
+  return {span.op.stage, span.op.kind, partner != nullptr, partner != nullptr ? partner->stage : -1, span.device};
 }
 
 bool LinkDurations::is_slow(std::size_t iterations, Nanoseconds residual) const {
@@ -85,8 +86,9 @@ std::vector<OpDurations> op_durations(const Timeline& predicted, std::span<const
                                       std::size_t chosen) {
   std::map<OpGroup, OpDurations> groups;
   for (const Span& span : predicted.spans) {
-    OpDurations& group = groups[op_group(span)];
-    group = {span.device, span.op, span.partner, span.paired, group.count + 1, {}};
+    OpDurations& group = groups[op_group(span, predicted)];
+    const Op* const partner = predicted.partner(span);
+    group = {span.device, span.op, partner != nullptr ? *partner : Op{}, partner != nullptr, group.count + 1, {}};
   }
   std::map<OpGroup, Durations> assumed = by_op(predicted);
   std::map<OpGroup, Durations> seen = by_op(*measured[chosen]);

@@ -16,7 +16,7 @@ namespace debubble {
 
 // What should take equally long: stage, kind, whether it is an overlapped pair, its partner's stage (-1: none), device.
 using OpGroup = std::tuple<std::int32_t, OpKind, bool, std::int32_t, std::int32_t>;
-[[nodiscard]] OpGroup op_group(const Span& span);
+[[nodiscard]] OpGroup op_group(const Span& span, const Timeline& timeline);
 
 // Medians: predicted of the predicted run, measured of the chosen iteration; low, high and median over the ops (or
 // transfers) of all iterations.

@@ -126,8 +126,9 @@ class Filler {
     const PieceShares pieces(schedule_);
     std::map<std::pair<std::int32_t, int>, std::size_t> hints;  // by device and class of pieces: equal items
     for (const Span& span : timeline_.spans) {
-      for (int member = 0; member < (span.paired ? 2 : 1); ++member) {
-        const Op& op = member == 0 ? span.op : span.partner;
+      const Op* const partner = timeline_.partner(span);
+      for (int member = 0; member < (partner != nullptr ? 2 : 1); ++member) {
+        const Op& op = member == 0 ? span.op : *partner;
         if (first ? op.kind != OpKind::kForward : !makes_input_gradient(op.kind)) continue;
         const int piece_class = pieces.class_of(op.microbatch);
         const Nanoseconds time = pieces.part(half(work_.curvature, first), piece_class);

@@ -60,12 +60,15 @@ class GapSplitter {
 
   void put_in_ops() {
     std::map<OpGroup, Group> groups;
-    for (NodeId i = 0; i < static_cast<NodeId>(runs_.spans()); ++i) groups[op_group(runs_.span(i))].push_back(i);
+    for (NodeId i = 0; i < static_cast<NodeId>(runs_.spans()); ++i)
+      groups[op_group(runs_.span(i), runs_.predicted_timeline())].push_back(i);
     for (const auto& [key, group] : groups) {
       const Span& first = runs_.span(group.front());
       GapPart part{.cause = GapCause::kOp, .device = first.device, .op = first.op};
-      part.partner = first.partner;
-      part.paired = first.paired;
+      if (const Op* partner = runs_.predicted_timeline().partner(first)) {
+        part.partner = *partner;
+        part.paired = true;
+      }
       bool differs = false;
       for (const NodeId node : group) {
         const std::size_t i = to_index(node);

@@ -14,11 +14,12 @@ namespace {
 
 Nanoseconds& time_in(NanosecondsByCause& causes, IdleCause cause) { return causes[to_index(cause)]; }
 
-bool span_has_kind(const Span& span, OpKind kind) {
-  return span.op.kind == kind || (span.paired && span.partner.kind == kind);
+bool span_has_kind(const Timeline& timeline, const Span& span, OpKind kind) {
+  const Op* const partner = timeline.partner(span);
+  return span.op.kind == kind || (partner != nullptr && partner->kind == kind);
 }
-bool span_makes_input_gradient(const Span& span) {
-  return span_has_kind(span, OpKind::kBackward) || span_has_kind(span, OpKind::kInputGrad);
+bool span_makes_input_gradient(const Timeline& timeline, const Span& span) {
+  return span_has_kind(timeline, span, OpKind::kBackward) || span_has_kind(timeline, span, OpKind::kInputGrad);
 }
 
 IdleCause idle_cause_of(ChainPart part, IdleCause compute_cause) {
@@ -87,9 +88,10 @@ Gate TimelineChains::pass_whole(const Thing& thing, ChainPart part, OpenGap& gap
 
 // What took longer than it might have took that time last: without it, whatever waits would have gone on so much
 // earlier.
-Gate TimelineChains::pass_thing(const Span& span, OpenGap& gap) {
+Gate TimelineChains::pass_thing(const Span& span, OpenGap& gap) const {
   gap.take(ChainPart::kLaunchGap, span.end);
-  const Nanoseconds extra = std::max<Nanoseconds>(0, span.straggled) + std::max<Nanoseconds>(0, span.slowed);
+  const Nanoseconds extra =
+      std::max<Nanoseconds>(0, timeline_.straggled(span)) + std::max<Nanoseconds>(0, timeline_.slowed(span));
   gap.take(ChainPart::kStraggler, std::max(span.begin, span.end - extra));
   gap.take(ChainPart::kCompute, span.begin);
   return span.gate;
@@ -173,8 +175,8 @@ class IdleTimes::DeviceWalk {
         first_backward_(last_),
         last_forward_(first_) {
     for (std::size_t k = first_; k < last_; ++k) {
-      if (first_backward_ == last_ && span_makes_input_gradient(timeline.spans[k])) first_backward_ = k;
-      if (span_has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
+      if (first_backward_ == last_ && span_makes_input_gradient(timeline, timeline.spans[k])) first_backward_ = k;
+      if (span_has_kind(timeline, timeline.spans[k], OpKind::kForward)) last_forward_ = k;
     }
   }
 

@@ -40,7 +40,7 @@ class TimelineChains {
   [[nodiscard]] std::size_t things() const;
 
  private:
-  static Gate pass_thing(const Span& span, OpenGap& gap);
+  Gate pass_thing(const Span& span, OpenGap& gap) const;
   static Gate pass_thing(const Transfer& transfer, OpenGap& gap);
   static Gate pass_thing(const StepSpan& step, OpenGap& gap);
   template <typename Thing>

@@ -34,18 +34,22 @@ class OpNumbers {
   std::vector<NodeId> node_;
 };
 
-std::string span_cell(const Span& span) {
-  return span.paired ? "(" + to_string(span.op) + ";" + to_string(span.partner) + ")OVERLAP_F_B" : to_string(span.op);
+std::string span_cell(const Timeline& timeline, const Span& span) {
+  const Op* const partner = timeline.partner(span);
+  return partner != nullptr ? "(" + to_string(span.op) + ";" + to_string(*partner) + ")OVERLAP_F_B"
+                            : to_string(span.op);
 }
 
 // A pair may name its members in either order.
-bool same_cell(const Span& a, const Span& b) {
+bool same_cell(const Timeline& one, const Span& a, const Timeline& other, const Span& b) {
   const auto same = [](const Op& x, const Op& y) {
     return x.kind == y.kind && x.stage == y.stage && x.microbatch == y.microbatch;
   };
-  if (a.device != b.device || a.paired != b.paired) return false;
-  if (!a.paired) return same(a.op, b.op);
-  return (same(a.op, b.op) && same(a.partner, b.partner)) || (same(a.op, b.partner) && same(a.partner, b.op));
+  const Op* const with_a = one.partner(a);
+  const Op* const with_b = other.partner(b);
+  if (a.device != b.device || (with_a != nullptr) != (with_b != nullptr)) return false;
+  if (with_a == nullptr) return same(a.op, b.op);
+  return (same(a.op, b.op) && same(*with_a, *with_b)) || (same(a.op, *with_b) && same(*with_a, b.op));
 }
 
 void refuse_other_ops(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
@@ -94,7 +98,8 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
   OpNumbers numbers(schedule);
   for (NodeId i = 0; i < static_cast<NodeId>(spans()); ++i) {
     if (NodeId* number = numbers.at(span(i).op)) *number = i;
-    NodeId* partner = span(i).paired ? numbers.at(span(i).partner) : nullptr;
+    const Op* const with = timeline_->partner(span(i));
+    NodeId* partner = with != nullptr ? numbers.at(*with) : nullptr;
     if (partner != nullptr) *partner = i;
   }
   std::vector<bool> matched(spans(), false);
@@ -102,8 +107,8 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
   std::vector<std::string> measured_only;
   for (const Span& other : measured.spans) {
     const NodeId* found = numbers.at(other.op);
-    if (found == nullptr || *found < 0 || !same_cell(span(*found), other)) {
-      measured_only.push_back(span_cell(other));
+    if (found == nullptr || *found < 0 || !same_cell(*timeline_, span(*found), measured, other)) {
+      measured_only.push_back(span_cell(measured, other));
       continue;
     }
     const auto node = static_cast<std::size_t>(*found);
@@ -113,7 +118,7 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
     measured_.rows[to_index(other.device)].push_back(*found);
   }
   for (std::size_t i = 0; i < matched.size(); ++i) {
-    if (!matched[i]) predicted_only.push_back(span_cell(timeline_->spans[i]));
+    if (!matched[i]) predicted_only.push_back(span_cell(*timeline_, timeline_->spans[i]));
   }
   refuse_other_ops(predicted_only, measured_only);
 }

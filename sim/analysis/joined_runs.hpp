@@ -29,7 +29,7 @@ class JoinedRuns {
   [[nodiscard]] std::size_t size() const { return predicted_.begin.size(); }
   [[nodiscard]] std::size_t spans() const { return timeline_->spans.size(); }
   [[nodiscard]] const Schedule& schedule() const { return *schedule_; }
-  [[nodiscard]] const std::vector<Span>& all_spans() const { return timeline_->spans; }
+  [[nodiscard]] const Timeline& predicted_timeline() const { return *timeline_; }
   [[nodiscard]] int devices() const { return timeline_->devices; }
   [[nodiscard]] const NodeTimes& predicted() const { return predicted_; }
   [[nodiscard]] const NodeTimes& measured() const { return measured_; }

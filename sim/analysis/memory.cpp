@@ -17,9 +17,9 @@ Bytes& bytes_in(BytesByCategory& bytes, MemoryCategory category) { return bytes[
 
 // The members of a cell, whose changes happen together.
 template <typename Visit>
-void for_each_op(const Span& span, Visit visit) {
-  visit(span.op);
-  if (span.paired) visit(span.partner);
+void for_each_op(const Op& op, const Op* partner, Visit visit) {
+  visit(op);
+  if (partner != nullptr) visit(*partner);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ MemoryWalk::MemoryWalk(const Timeline& timeline, const Schedule& schedule, const
 void MemoryWalk::find_recomputed() {
   const auto pieces = schedule_.replica_of.size();
   for (const Span& span : timeline_.spans) {
-    for_each_op(span, [&](const Op& op) {
+    for_each_op(span.op, timeline_.partner(span), [&](const Op& op) {
       if (op.kind != OpKind::kRecompute) return;
       recomputed_.resize(static_cast<std::size_t>(schedule_.stages) * pieces, false);
       recomputed_[static_cast<std::size_t>(op.stage) * pieces + static_cast<std::size_t>(op.microbatch)] = true;
@@ -176,22 +176,22 @@ void MemoryWalk::end(const Op& op, const Visit& visit) const {
 
 // A pair gives back what both leave before either takes more.
 template <typename Visit>
-void MemoryWalk::end_members(const Span& span, const Visit& visit) const {
+void MemoryWalk::end_members(const Op& op, const Op* partner, const Visit& visit) const {
   for (const bool takes : {false, true}) {
-    for_each_op(span, [&](const Op& op) {
-      end(op, [&](const Change& change) {
+    for_each_op(op, partner, [&](const Op& member) {
+      end(member, [&](const Change& change) {
         if ((change.bytes > 0) == takes) visit(change);
       });
     });
   }
 }
 
-void MemoryWalk::begin_changes(const Span& span, const std::function<void(const Change&)>& visit) const {
-  for_each_op(span, [&](const Op& op) { begin(op, visit); });
+void MemoryWalk::begin_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const {
+  for_each_op(op, partner, [&](const Op& member) { begin(member, visit); });
 }
 
-void MemoryWalk::end_changes(const Span& span, const std::function<void(const Change&)>& visit) const {
-  end_members(span, visit);
+void MemoryWalk::end_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const {
+  end_members(op, partner, visit);
 }
 
 template <typename Changed, typename Settled>
@@ -209,13 +209,13 @@ void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled
     const Span& span = timeline_.spans[k];
     const Gate cause{Gate::Kind::kSpan, static_cast<std::int32_t>(k)};
     while (next < events.size() && events[next].at <= span.begin) run_next();
-    for_each_op(span,
+    for_each_op(span.op, timeline_.partner(span),
                 [&](const Op& op) { begin(op, [&](const Change& change) { changed(span.begin, cause, change); }); });
     settled(span.begin, cause);
     while (next < events.size() && events[next].at < span.end) run_next();
     changed(span.end, cause,
             Change{MemoryCategory::kReceived, {HeldThing::What::kReceived, -1, cause.index}, -received_[k]});
-    end_members(span, [&](const Change& change) { changed(span.end, cause, change); });
+    end_members(span.op, timeline_.partner(span), [&](const Change& change) { changed(span.end, cause, change); });
     settled(span.end, cause);
   }
   while (next < events.size()) run_next();

@@ -64,8 +64,8 @@ class MemoryWalk {
     HeldThing thing;
     Bytes bytes = 0;
   };
-  void begin_changes(const Span& span, const std::function<void(const Change&)>& visit) const;
-  void end_changes(const Span& span, const std::function<void(const Change&)>& visit) const;
+  void begin_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const;
+  void end_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const;
 
   // The most that the device's copies have in the host's memory at once.
   [[nodiscard]] Bytes peak_host(int device) const;
@@ -91,7 +91,7 @@ class MemoryWalk {
   void end(const Op& op, const Visit& visit) const;
   // Calls visit(Change) for each change of a cell's members at its end, in order.
   template <typename Visit>
-  void end_members(const Span& span, const Visit& visit) const;
+  void end_members(const Op& op, const Op* partner, const Visit& visit) const;
   // changed(at, cause, Change) for each change, settled(at, cause) where they have led to a level.
   template <typename Changed, typename Settled>
   void walk(int device, const Changed& changed, const Settled& settled) const;

@@ -42,8 +42,8 @@ class PathSplitter {
 
   void add(const Span& span) {
     const Nanoseconds length = span.end - span.begin;
-    const Nanoseconds straggled = std::clamp<Nanoseconds>(span.straggled, 0, length);
-    const Nanoseconds slowed = std::clamp<Nanoseconds>(span.slowed, 0, length - straggled);
+    const Nanoseconds straggled = std::clamp<Nanoseconds>(timeline_.straggled(span), 0, length);
+    const Nanoseconds slowed = std::clamp<Nanoseconds>(timeline_.slowed(span), 0, length - straggled);
     parts_.straggled += straggled;
     parts_.slowed += slowed;
     whole(span, at(parts_.compute, span.device));

@@ -11,7 +11,8 @@ PeakOp peak_op(const Gate& cause, const Timeline& timeline) {
     return {copy.way == Copy::Way::kOut ? PeakOp::Kind::kCopyOut : PeakOp::Kind::kCopyBack, copy.op, {}};
   }
   const Span& span = timeline.spans[index];
-  return {span.paired ? PeakOp::Kind::kPair : PeakOp::Kind::kOp, span.op, span.partner};
+  const Op* const partner = timeline.partner(span);
+  return partner != nullptr ? PeakOp{PeakOp::Kind::kPair, span.op, *partner} : PeakOp{PeakOp::Kind::kOp, span.op, {}};
 }
 
 std::string to_string(const PeakOp& peak) {

@@ -59,7 +59,7 @@ class ReplayGraph::Builder {
   }
 
   void add_exchanges() {
-    const SpanSlots slots = slots_of_spans(runs_.schedule(), runs_.all_spans(), times_.rows);
+    const SpanSlots slots = slots_of_spans(runs_.schedule(), runs_.predicted_timeline(), times_.rows);
     for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       const Transfer& transfer = runs_.transfer(i);
       if (transfer.from_span < 0 || transfer.to_span < 0) continue;

@@ -101,7 +101,10 @@ Nanoseconds InsideCollectives::of(const Op& op) const {
 Nanoseconds inside_collectives(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
   const InsideCollectives inside(schedule, costs);
   Nanoseconds sum = 0;
-  for (const Span& span : timeline.spans) sum += inside.of(span.op) + (span.paired ? inside.of(span.partner) : 0);
+  for (const Span& span : timeline.spans) {
+    const Op* const partner = timeline.partner(span);
+    sum += inside.of(span.op) + (partner != nullptr ? inside.of(*partner) : 0);
+  }
   return sum;
 }
 

@@ -36,7 +36,7 @@ std::vector<Nanoseconds> departures(const Timeline& timeline, const Schedule& sc
   };
   for (const Span& span : timeline.spans) {
     look(span.op, span.end);
-    if (span.paired) look(span.partner, span.end);
+    if (const Op* partner = timeline.partner(span)) look(*partner, span.end);
   }
   std::vector<Nanoseconds> result;
   for (std::size_t i = 0; i < steady.size(); ++i) {

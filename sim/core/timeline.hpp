@@ -6,6 +6,7 @@
 //     device 1     |F0|.B0.|...          the previous span on the device, or a transfer's end
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,20 +26,17 @@ struct Gate {
   std::int32_t index = -1;   // into Timeline::spans, transfers, copies, collectives or steps
 };
 
-// One cell on a device's compute lane: one op, or two that run as an overlapped pair.
+// One cell on a device's compute lane: one op, or two that run as an overlapped pair (Timeline::partner). There is one
+// for every op of a run, so what few runs have is kept apart.
 struct Span {
   Op op;
-  Op partner;  // second member of an overlapped pair; valid only when paired
-  bool paired = false;
   std::int32_t device = 0;
   Nanoseconds ready = 0;  // when its last input had arrived
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  // Part of its duration beyond what its stage costs: a slow device, a long sequence, noise. Below 0: it was faster.
-  Nanoseconds straggled = 0;
-  Nanoseconds slowed = 0;  // part of its duration because a collective overlapped it
   Gate gate;
 };
+static_assert(sizeof(Span) == 48);
 
 // The transfer of one tensor from the span that made it to the span that uses it.
 struct Transfer {
@@ -97,18 +95,54 @@ struct StepSpan {
   Gate gate;
 };
 
+// Of spans that are no pairs.
+inline constexpr Op kNoPartner{OpKind::kForward, false, -1, -1};
+
 struct Timeline {
   int devices = 0;
   Nanoseconds makespan = 0;  // latest end; runs begin at 0
   bool measured = false;
   // True where transfers hold the compute lanes of sender and receiver (blocking and coupled p2p).
   bool transfers_hold_lanes = false;
-  std::vector<Span> spans;                 // by device, then in running order
+  std::vector<Span> spans;  // by device, then in running order
+  // By span, or empty where no span has any.
+  std::vector<Op> partners;  // second members of overlapped pairs; kNoPartner for single ops
+  // Parts of durations beyond what stages cost: a slow device, a long sequence, noise. Below 0: it was faster.
+  std::vector<Nanoseconds> straggled_times;
+  std::vector<Nanoseconds> slowed_times;   // parts of durations because a collective overlapped them
   std::vector<std::int32_t> device_begin;  // devices + 1 entries: spans of device d are [device_begin[d], [d+1])
   std::vector<Transfer> transfers;         // in the order of the lowered program
   std::vector<CopySpan> copies;            // by device, then in running order
   std::vector<Collective> collectives;     // in the order in which they are first waited for
   std::vector<StepSpan> steps;             // by device, then lane, then in running order
+
+  // `span` is one of `spans`, not a copy.
+  [[nodiscard]] std::size_t index_of(const Span& span) const { return static_cast<std::size_t>(&span - spans.data()); }
+  // The second member of an overlapped pair; null where the span is one op.
+  [[nodiscard]] const Op* partner(const Span& span) const {
+    const Op* const found = partners.empty() ? nullptr : &partners[index_of(span)];
+    return found != nullptr && found->stage >= 0 ? found : nullptr;
+  }
+  [[nodiscard]] Nanoseconds straggled(const Span& span) const { return of(straggled_times, span); }
+  [[nodiscard]] Nanoseconds slowed(const Span& span) const { return of(slowed_times, span); }
+
+  // Once `spans` has its length.
+  void set_partner(std::size_t span, const Op& op) {
+    if (partners.empty()) partners.assign(spans.size(), kNoPartner);
+    partners[span] = op;
+  }
+  void set_straggled(std::size_t span, Nanoseconds time) { set(straggled_times, span, time); }
+  void set_slowed(std::size_t span, Nanoseconds time) { set(slowed_times, span, time); }
+
+ private:
+  [[nodiscard]] Nanoseconds of(const std::vector<Nanoseconds>& times, const Span& span) const {
+    return times.empty() ? 0 : times[index_of(span)];
+  }
+  void set(std::vector<Nanoseconds>& times, std::size_t span, Nanoseconds time) const {
+    if (times.empty() && time == 0) return;
+    if (times.empty()) times.assign(spans.size(), 0);
+    times[span] = time;
+  }
 };
 
 }  // namespace debubble

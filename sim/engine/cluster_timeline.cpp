@@ -94,6 +94,7 @@ struct RunTimes {
   const Program& program;
   const Steps& steps;
   int replica;
+  Timeline& timeline;
 
   [[nodiscard]] Nanoseconds end(std::int32_t node) const { return run.nodes().end_of(replica, node); }
   [[nodiscard]] Nanoseconds arrival(const Input& input) const {
@@ -102,11 +103,11 @@ struct RunTimes {
   [[nodiscard]] TransferTime alone(std::int32_t channel) const { return run.links().channel(replica, channel).alone; }
   [[nodiscard]] bool copy_engines() const { return run.links().copy_engines(); }
 
-  void add_parts(std::size_t k, Span& span) const {
+  void add_parts(std::size_t k, const Span& span) const {
     const Nanoseconds lasts = run.nodes().duration(replica, static_cast<std::int32_t>(k));
     if (run.nodes().interfere()) return;  // what an op takes depends on when it runs: there is no usual length
-    span.straggled = lasts - run.tables().cells[program.nodes[k].cell()].duration;
-    span.slowed = span.end - span.begin - lasts;
+    timeline.set_straggled(timeline.index_of(span), lasts - run.tables().cells[program.nodes[k].cell()].duration);
+    timeline.set_slowed(timeline.index_of(span), span.end - span.begin - lasts);
   }
 
   void add_gate(std::size_t k, Nanoseconds gate_end, Gate& gate, Nanoseconds& ready) const {
@@ -127,7 +128,7 @@ Timeline timeline_of(const ClusterRun& run, int replica, const Program& program,
   timeline.devices = program.devices;
   timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped;
   Steps steps(run, replica, step, timeline.steps);
-  const RunTimes times{run, program, steps, replica};
+  const RunTimes times{run, program, steps, replica, timeline};
   SpanRecorder<RunTimes> recorder(program, schedule, run.tables(), times, timeline);
   for (std::size_t k = 0; k < program.nodes.size(); ++k) {
     const auto node = static_cast<std::int32_t>(k);

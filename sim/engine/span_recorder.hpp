@@ -57,8 +57,11 @@ class SpanRecorder {
     Span& span = at(timeline_.spans, index);
     const auto& row = at(schedule_.rows, cell.device);
     span.op = row[lane.position++];
-    span.paired = cell.paired;
-    if (span.paired) span.partner = row[lane.position++];
+    const Op* partner = nullptr;
+    if (cell.paired) {
+      timeline_.set_partner(to_index(index), row[lane.position++]);
+      partner = timeline_.partner(span);
+    }
     span.device = cell.device;
     span.begin = begin;
     span.end = end;
@@ -66,14 +69,15 @@ class SpanRecorder {
     take_local_inputs(span);
     times_.add_parts(k, span);
     const bool first_receives = receives(span, span.op);
-    take_input(span, first_receives ? span.op : span.partner, {node.input, cell.input_channel, k}, index);
+    take_input(span, first_receives || partner == nullptr ? span.op : *partner, {node.input, cell.input_channel, k},
+               index);
     for (; has_extra(k); ++next_extra_) take_extra(span, program_.extra_inputs[next_extra_], index);
     times_.add_gate(k, end_of(span.gate), span.gate, span.ready);
     lane.last = {Gate::Kind::kSpan, index};
     lane.last_span = lane.last;
     lane.last_end = end;
     remember(span.op, end);
-    if (span.paired) remember(span.partner, end);
+    if (partner != nullptr) remember(*partner, end);
   }
 
   // Blocking and coupled only: overlapped transfers are recorded by the cell that receives them.
@@ -178,7 +182,7 @@ class SpanRecorder {
   void take_extra(Span& span, const Program::ExtraInput& extra, std::int32_t index) {
     switch (extra.wait) {
       case Wait::kArrival:
-        take_input(span, span.partner, {extra.input, extra.what, program_.nodes.size() + next_extra_}, index);
+        take_input(span, last_op(span), {extra.input, extra.what, program_.nodes.size() + next_extra_}, index);
         return;
       case Wait::kEnd:
         wait_for(span, {Gate::Kind::kCopy, at(span_of_node_, extra.input)});
@@ -281,10 +285,15 @@ class SpanRecorder {
     return index;
   }
 
+  // The partner of a pair, else the only op.
+  [[nodiscard]] const Op& last_op(const Span& span) const {
+    const Op* partner = timeline_.partner(span);
+    return partner == nullptr ? span.op : *partner;
+  }
+
   // The member of the maker's cell that feeds `user`.
   [[nodiscard]] Op feeding_op(const Span& maker, const Op& user) const {
-    const bool by_partner = maker.paired && !feeds(maker.op, user, program_.placement.stages());
-    return by_partner ? maker.partner : maker.op;
+    return feeds(maker.op, user, program_.placement.stages()) ? maker.op : last_op(maker);
   }
 
   void take_input(Span& span, const Op& user, const Input& from, std::int32_t index) {
@@ -304,10 +313,8 @@ class SpanRecorder {
 
   // Inputs from the same device: its own forward, R or I, and neighbouring stages on the device.
   void take_local_inputs(Span& span) {
-    for (const Op& op : {span.op, span.partner}) {
-      take_local_inputs(span, op);
-      if (!span.paired) break;
-    }
+    take_local_inputs(span, span.op);
+    if (const Op* partner = timeline_.partner(span)) take_local_inputs(span, *partner);
   }
 
   void take_local_inputs(Span& span, const Op& op) {

@@ -49,7 +49,7 @@ struct SpanSlots {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> last;
 };
-[[nodiscard]] SpanSlots slots_of_spans(const Schedule& schedule, const std::vector<Span>& spans,
+[[nodiscard]] SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
                                        const std::vector<std::vector<std::int32_t>>& rows);
 
 }  // namespace debubble

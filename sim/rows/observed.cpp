@@ -147,25 +147,28 @@ class Assembling {
   }
 
   void lay_out_spans() {
-    for (const ObservedOp& each : observation_.ops) {
-      Span span;
+    std::vector<const ObservedOp*> order;
+    for (const ObservedOp& each : observation_.ops) order.push_back(&each);
+    const auto key = [&](const ObservedOp& each) {
+      return std::tuple(each.device, each.begin - start_, each.end - start_, id(each.op));
+    };
+    std::sort(order.begin(), order.end(), [&](const ObservedOp* a, const ObservedOp* b) { return key(*a) < key(*b); });
+    timeline_.spans.resize(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const ObservedOp& each = *order[k];
+      Span& span = timeline_.spans[k];
       span.op = ops_.op(id(each.op));
-      span.paired = each.paired;
-      if (each.paired) span.partner = ops_.op(id(each.partner));
+      if (each.paired) timeline_.set_partner(k, ops_.op(id(each.partner)));
       span.device = each.device;
       span.begin = each.begin - start_;
       span.end = each.end - start_;
       timeline_.makespan = std::max(timeline_.makespan, span.end);
-      timeline_.spans.push_back(span);
     }
-    const auto key = [&](const Span& span) { return std::tuple(span.device, span.begin, span.end, id(span.op)); };
-    std::sort(timeline_.spans.begin(), timeline_.spans.end(),
-              [&](const Span& a, const Span& b) { return key(a) < key(b); });
     timeline_.device_begin.assign(to_index(timeline_.devices) + 1, 0);
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       const Span& span = timeline_.spans[k];
       at(span_of_, id(span.op)) = static_cast<std::int32_t>(k);
-      if (span.paired) at(span_of_, id(span.partner)) = static_cast<std::int32_t>(k);
+      if (const Op* partner = timeline_.partner(span)) at(span_of_, id(*partner)) = static_cast<std::int32_t>(k);
       ++timeline_.device_begin[to_index(span.device) + 1];
     }
     for (std::size_t d = 0; d < to_index(timeline_.devices); ++d)
@@ -226,7 +229,7 @@ class Assembling {
   void add_ready_times() {
     for (Span& span : timeline_.spans) {
       take_inputs(span, span.op);
-      if (span.paired) take_inputs(span, span.partner);
+      if (const Op* partner = timeline_.partner(span)) take_inputs(span, *partner);
     }
     for (const Transfer& each : timeline_.transfers) {
       Span& user = at(timeline_.spans, each.to_span);

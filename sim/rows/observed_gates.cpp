@@ -60,7 +60,7 @@ class GateFinder {
 
   // Between two slots of a device is one exchange: the sends of the first and the receives of the second.
   void coupled() {
-    const SpanSlots slots = slots_of_spans(ops_.schedule(), timeline_.spans, spans_by_device());
+    const SpanSlots slots = slots_of_spans(ops_.schedule(), timeline_, spans_by_device());
     std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span after it
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
@@ -166,7 +166,8 @@ class GateFinder {
   [[nodiscard]] std::int32_t rank_of(std::int32_t index) const { return at(rank_[1], id(transfer(index).op)); }
   [[nodiscard]] std::int32_t rank_of(const Span& span) const {
     const std::int32_t rank = at(rank_[0], id(span.op));
-    return span.paired ? std::min(rank, at(rank_[0], id(span.partner))) : rank;
+    const Op* const partner = timeline_.partner(span);
+    return partner != nullptr ? std::min(rank, at(rank_[0], id(*partner))) : rank;
   }
 
   // By span: its inputs from other devices, in the order of the cell's members.

@@ -57,8 +57,9 @@ RunRecord with_medians_of_others(const RunRecord& run, std::size_t iteration) {
   MedianCosts medians;
   for (std::size_t k = 0; k < run.iterations.size(); ++k) {
     if (k == iteration) continue;
-    for (const Span& span : run.iterations[k].timeline.spans) {
-      medians.add_op(span.op, span.paired, span.end - span.begin);
+    const Timeline& timeline = run.iterations[k].timeline;
+    for (const Span& span : timeline.spans) {
+      medians.add_op(span.op, timeline.partner(span) != nullptr, span.end - span.begin);
     }
     for (const Transfer& transfer : run.iterations[k].timeline.transfers) {
       if (!transfer.assumed) medians.add_transfer(transfer.end - transfer.begin);

@@ -65,7 +65,7 @@ void StreamedMemory::add(const StreamedCell& cell) {
   device.ended = cell.position + (cell.paired ? 2 : 1) == row_of(device).size();
   Cell kept;
   kept.span.op = cell.op;
-  kept.span.partner = cell.partner;
+  if (cell.paired) kept.span.partner = cell.partner;
   kept.span.paired = cell.paired;
   kept.span.begin = cell.begin;
   kept.span.end = cell.end;
@@ -79,7 +79,6 @@ void StreamedMemory::add(const StreamedCell& cell) {
     }
     if (cell.out[member].channel >= 0) add_arrival(op, cell.out[member]);
   }
-  if (!cell.paired) kept.span.partner = {};
   device.cells.push_back(kept);
   if (device.cells.size() < device.settle_at) return;
   settle(device, bound_of(device));
@@ -156,7 +155,7 @@ void StreamedMemory::order_by_user(Device& device, std::vector<Arrival>& arrival
 
 void StreamedMemory::begin(Device& device, Cell& cell) {
   const Cause cause{false, false, cell.span, {}, cell.position};
-  walk_.begin_changes(cell.span, [&](const MemoryWalk::Change& made) {
+  walk_.begin_changes(cell.span.op, cell.span.with(), [&](const MemoryWalk::Change& made) {
     device.bytes[to_index(made.category)] += made.bytes;
     change(device, cell.span.begin, made.thing, made.bytes, cause);
   });
@@ -171,7 +170,7 @@ void StreamedMemory::end(Device& device, Cell& cell) {
     change(device, cell.span.end, {HeldThing::What::kReceived, -1 - arrival.channel, arrival.piece}, -arrival.bytes,
            cause);
   }
-  walk_.end_changes(cell.span, [&](const MemoryWalk::Change& made) {
+  walk_.end_changes(cell.span.op, cell.span.with(), [&](const MemoryWalk::Change& made) {
     device.bytes[to_index(made.category)] += made.bytes;
     change(device, cell.span.end, made.thing, made.bytes, cause);
   });

@@ -40,8 +40,17 @@ class StreamedMemory {
     std::int32_t piece = 0;
     std::int64_t order = 0;  // among those of one time: the position of the op that takes it
   };
+  struct CellSpan {
+    Op op;
+    Op partner;  // where paired
+    bool paired = false;
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+
+    [[nodiscard]] const Op* with() const { return paired ? &partner : nullptr; }
+  };
   struct Cell {
-    Span span;
+    CellSpan span;
     std::size_t position = 0;
     std::array<Arrival, 2> in{};  // what it has received; no bytes: nothing
     bool begun = false;
@@ -50,7 +59,7 @@ class StreamedMemory {
   struct Cause {
     bool nothing = true;  // the static state
     bool arrived = false;
-    Span span;
+    CellSpan span;
     Arrival arrival;
     std::size_t position = 0;
   };

@@ -23,8 +23,10 @@ Nanoseconds part_of(Nanoseconds whole, Dice& dice) { return whole * dice.from(0,
 void mark(Timeline& timeline, Dice& dice) {
   for (Span& span : timeline.spans) {
     if (dice.once_in(2)) continue;
-    span.straggled = part_of(span.end - span.begin, dice) * (dice.once_in(4) ? -1 : 1);
-    span.slowed = part_of(span.end - span.begin, dice);
+    const std::size_t index = timeline.index_of(span);
+    const Nanoseconds straggled = part_of(span.end - span.begin, dice);
+    timeline.set_straggled(index, straggled * (dice.once_in(4) ? -1 : 1));
+    timeline.set_slowed(index, part_of(span.end - span.begin, dice));
   }
   for (Transfer& transfer : timeline.transfers) {
     transfer.contention = part_of(transfer.end - transfer.begin - transfer.latency, dice);

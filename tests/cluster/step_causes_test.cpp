@@ -53,7 +53,7 @@ Timeline two_devices(bool with_steps) {
   timeline.spans = {span(OpKind::kForward, 0, 0, 10, {}), span(OpKind::kBackward, 0, 60, 80, transfer_gate(1)),
                     span(OpKind::kForward, 1, 30, 40, transfer_gate(0)),
                     span(OpKind::kBackward, 1, 40, 60, span_gate(2))};
-  timeline.spans[2].straggled = 5;
+  timeline.set_straggled(2, 5);
   timeline.device_begin = {0, 2, 4};
   Transfer there;
   there.from_span = 0;
@@ -119,8 +119,8 @@ TEST_CASE("causes: contention and a straggler are told from bandwidth and from c
 
 TEST_CASE("causes: a wait that began within the extra time of a straggler is all its fault") {
   Timeline timeline = two_devices(false);
-  timeline.spans[3].straggled = 15;  // 1B0 runs 40..60
-  timeline.spans[3].slowed = 10;     // together longer than the span: no more than all of it
+  timeline.set_straggled(3, 15);  // 1B0 runs 40..60
+  timeline.set_slowed(3, 10);     // together longer than the span: no more than all of it
   const Report report = analysed(timeline);
   CHECK(causes_of(report.devices[0])["straggler"] == 20 + 5);
   CHECK(causes_of(report.devices[0])["fill"] == 5);
@@ -128,7 +128,7 @@ TEST_CASE("causes: a wait that began within the extra time of a straggler is all
 
 TEST_CASE("causes: what follows a device's last work is drain, but for stragglers and contention") {
   Timeline timeline = two_devices(false);
-  timeline.spans[1].straggled = 8;  // 0B0, for which device 1 only waits because the step lasts as long
+  timeline.set_straggled(1, 8);  // 0B0, for which device 1 only waits because the step lasts as long
   CHECK(causes_of(analysed(timeline).devices[1])["straggler"] == 8);
   CHECK(causes_of(analysed(timeline).devices[1])["drain"] == 12);
   // The gradient's transfer takes 10 longer, 3 of them because of others on its link.

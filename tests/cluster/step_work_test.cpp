@@ -98,8 +98,8 @@ TEST_CASE("compute beside a collective takes longer while it lasts") {
   // 700 to 800 does the work of 66.7 ns, then 133.3 are left.
   CHECK_EQ(span_of(timeline, 0, 3).begin, 700);
   CHECK_EQ(span_of(timeline, 0, 3).end, 934);
-  CHECK_EQ(span_of(timeline, 0, 3).slowed, 34);
-  CHECK_EQ(span_of(timeline, 0, 2).slowed, 0);
+  CHECK_EQ(timeline.slowed(span_of(timeline, 0, 3)), 34);
+  CHECK_EQ(timeline.slowed(span_of(timeline, 0, 2)), 0);
   CHECK_EQ(step_work_times_of(timeline), "0: 700-800");
 }
 
@@ -115,8 +115,8 @@ TEST_CASE("a collective across replicas waits for the slowest of them") {
   CHECK_EQ(timelines[0].steps[0].waited_for_replica, 450);
   CHECK_EQ(timelines[1].steps[0].waited_for_replica, 0);
   CHECK_EQ(timelines[1].steps[0].gate.kind, Gate::Kind::kSpan);
-  CHECK_EQ(span_of(timelines[1], 0, 0).straggled, 50);
-  CHECK_EQ(span_of(timelines[0], 0, 0).straggled, 0);
+  CHECK_EQ(timelines[1].straggled(span_of(timelines[1], 0, 0)), 50);
+  CHECK_EQ(timelines[0].straggled(span_of(timelines[0], 0, 0)), 0);
 }
 
 TEST_CASE("a task in each replica waits for nobody else") {

@@ -35,7 +35,8 @@ std::string text_of(const Gate& gate, const Timeline& timeline) {
 }
 
 std::string text_of(const Span& span, const Timeline& timeline) {
-  return to_string(span.op) + (span.op.paired_with_next ? "+" : "") + (span.paired ? to_string(span.partner) : "") +
+  const Op* const partner = timeline.partner(span);
+  return to_string(span.op) + (span.op.paired_with_next ? "+" : "") + (partner != nullptr ? to_string(*partner) : "") +
          " on " + number(span.device) + " ready " + number(span.ready) + " runs " + number(span.begin) + ".." +
          number(span.end) + " gate " + text_of(span.gate, timeline);
 }
@@ -110,7 +111,9 @@ Observation observation_of(const Timeline& timeline, P2p p2p) {
   observation.p2p = p2p;
   observation.measured = timeline.measured;
   for (const Span& span : timeline.spans) {
-    observation.ops.push_back({span.op, span.partner, span.paired, span.device, span.begin, span.end});
+    const Op* const partner = timeline.partner(span);
+    observation.ops.push_back(
+        {span.op, partner != nullptr ? *partner : Op{}, partner != nullptr, span.device, span.begin, span.end});
   }
   for (const Transfer& transfer : timeline.transfers) {
     observation.transfers.push_back({transfer.op, transfer.from_device, transfer.to_device, transfer.begin,

@@ -70,7 +70,7 @@ TEST_CASE("and so they are where things begin late, early or before what they wa
     std::mt19937 random(seed);
     Timeline timeline = long_pipeline();
     for (Span& span : timeline.spans) {
-      span.straggled = random() % 3 == 0 ? 100'000 : 0;
+      timeline.set_straggled(timeline.index_of(span), random() % 3 == 0 ? 100'000 : 0);
       if (random() % (5 * seed) == 0) span.begin += 200'000;
       if (random() % (9 * seed) == 0) span.begin -= 300'000;
     }

@@ -94,7 +94,8 @@ std::string broken_timeline(const Timeline& timeline) {
     if (step.contention < 0 || step.contention > step.end - step.begin) return "a step's contention does not fit";
   }
   for (const Span& span : timeline.spans) {
-    if (span.slowed < 0 || span.slowed > span.end - span.begin) return "a span's slowing down does not fit";
+    const Nanoseconds slowed = timeline.slowed(span);
+    if (slowed < 0 || slowed > span.end - span.begin) return "a span's slowing down does not fit";
   }
   return "";
 }
@@ -111,7 +112,7 @@ std::string difference(const Timeline& one, const Timeline& other) {
     const Span& a = one.spans[k];
     const Span& b = other.spans[k];
     if (a.op != b.op || a.begin != b.begin || a.end != b.end || a.ready != b.ready || !same(a.gate, b.gate) ||
-        a.straggled != b.straggled || a.slowed != b.slowed) {
+        one.straggled(a) != other.straggled(b) || one.slowed(a) != other.slowed(b)) {
       return "span " + std::to_string(k);
     }
   }

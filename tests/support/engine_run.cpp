@@ -26,11 +26,12 @@ std::string unequal(const std::string& what, std::int64_t engine, std::int64_t e
 #define DEBUBBLE_SAME(what, engine, expected) \
   if ((engine) != (expected)) return unequal(what, engine, expected)
 
-std::string span_difference(const Span& span, const Cell& cell) {
+std::string span_difference(const Timeline& timeline, const Span& span, const Cell& cell) {
   const std::string name = to_string(cell.members[0]);
   if (!same_op(span.op, cell.members[0])) return "span " + to_string(span.op) + " stands where " + name + " should";
-  DEBUBBLE_SAME(name + " paired", span.paired ? 1 : 0, cell.members.size() == 2 ? 1 : 0);
-  if (span.paired && !same_op(span.partner, cell.members[1])) return "partner of " + name + " is wrong";
+  const Op* const partner = timeline.partner(span);
+  DEBUBBLE_SAME(name + " paired", partner != nullptr ? 1 : 0, cell.members.size() == 2 ? 1 : 0);
+  if (partner != nullptr && !same_op(*partner, cell.members[1])) return "partner of " + name + " is wrong";
   DEBUBBLE_SAME("begin of " + name, span.begin, cell.begin);
   DEBUBBLE_SAME("end of " + name, span.end, cell.end);
   DEBUBBLE_SAME("ready of " + name, span.ready, cell.ready);
@@ -47,7 +48,7 @@ std::string spans_difference(const Timeline& timeline, const Outcome& expected) 
     for (std::size_t c = 0; c < expected.cells[d].size(); ++c) {
       const Span& span = timeline.spans.at(at(first) + c);
       DEBUBBLE_SAME("device of a span", span.device, static_cast<std::int64_t>(d));
-      if (auto text = span_difference(span, expected.cells[d][c]); !text.empty()) return text;
+      if (auto text = span_difference(timeline, span, expected.cells[d][c]); !text.empty()) return text;
     }
   }
   return "";

@@ -64,8 +64,9 @@ void check_slots(const Timeline& timeline, const FilledBubbles& filled) {
 void check_rules(const Timeline& timeline, const FilledBubbles& filled) {
   std::map<std::tuple<int, int, int, bool>, Nanoseconds> ran;  // by device, stage, piece, forward: its end
   for (const Span& span : timeline.spans) {
-    for (int member = 0; member < (span.paired ? 2 : 1); ++member) {
-      const Op& op = member == 0 ? span.op : span.partner;
+    const Op* const partner = timeline.partner(span);
+    for (int member = 0; member < (partner != nullptr ? 2 : 1); ++member) {
+      const Op& op = member == 0 ? span.op : *partner;
       if (is_pipelined(op.kind)) ran[{span.device, op.stage, op.microbatch, op.kind == OpKind::kForward}] = span.end;
     }
   }

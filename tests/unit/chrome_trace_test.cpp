@@ -39,10 +39,10 @@ Run small_run() {
   Timeline& t = run.timeline;
   t.devices = 2;
   t.makespan = 7500;
-  t.spans = {{f0, {}, false, 0, 0, 0, 1001, 0, 0, {}},
-             {b0, {}, false, 0, 5500, 5500, 7500, 0, 0, {transfer, 1}},
-             {f1, {}, false, 1, 1500, 1500, 2500, 0, 0, {transfer, 0}},
-             {b1, {}, false, 1, 2500, 2500, 4500, 0, 0, {span, 2}}};
+  t.spans = {{f0, 0, 0, 0, 1001, {}},
+             {b0, 0, 5500, 5500, 7500, {transfer, 1}},
+             {f1, 1, 1500, 1500, 2500, {transfer, 0}},
+             {b1, 1, 2500, 2500, 4500, {span, 2}}};
   t.device_begin = {0, 2, 4};
   t.transfers = {{f0, 0, 2, 0, 1, 1001, 1500, 400, 0, 4096, {span, 0}},
                  {b1, 3, 1, 1, 0, 4500, 5500, 0, 0, 4096, {span, 3}}};
@@ -238,10 +238,8 @@ TEST_CASE("with more than 99 lanes on a device thread ids stay unique") {
 
 TEST_CASE("an overlapped pair is one slice with both ops in its name and its args") {
   Run run = small_run();
-  Span& span = run.timeline.spans[3];
-  span.paired = true;
-  span.partner = Op{OpKind::kInputGrad, false, 1, 7};
-  span.op = Op{OpKind::kForward, true, 1, 12};
+  run.timeline.set_partner(3, Op{OpKind::kInputGrad, false, 1, 7});
+  run.timeline.spans[3].op = Op{OpKind::kForward, true, 1, 12};
   const std::string trace = trace_of(run);
   CHECK(trace.find(R"({"name":"PP:(1F12;1I7)OVERLAP_F_B","cat":"compute")") != std::string::npos);
   CHECK(trace.find(R"("args":{"stage":1,"microbatch":12,"kind":"forward","partner_stage":1,"partner_microbatch":7,)"
@@ -251,10 +249,8 @@ TEST_CASE("an overlapped pair is one slice with both ops in its name and its arg
 
 TEST_CASE("a late recomputation and its backward do not overlap, and their slice does not say so") {
   Run run = small_run();
-  Span& span = run.timeline.spans[3];
-  span.paired = true;
-  span.op = Op{OpKind::kRecompute, true, 1, 0};
-  span.partner = Op{OpKind::kBackward, false, 1, 0};
+  run.timeline.spans[3].op = Op{OpKind::kRecompute, true, 1, 0};
+  run.timeline.set_partner(3, Op{OpKind::kBackward, false, 1, 0});
   CHECK(trace_of(run).find(R"({"name":"PP:1R0;1B0","cat":"compute")") != std::string::npos);
 }
 

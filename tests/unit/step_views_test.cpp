@@ -145,7 +145,7 @@ TEST_CASE("step: a Chrome trace has a lane for collectives and keeps the readers
   transfer.end = 2 * kMs - 1;
   transfer.contention = 500;
   timeline.transfers = {transfer};
-  timeline.spans[4].straggled = 300;
+  timeline.set_straggled(4, 300);
   std::string text;
   write_chrome_trace(timeline, small_schedule(), small_report(), {}, {"debubble", "0", "debubble simulate"},
                      [&](std::string_view part) { text += part; });

@@ -77,10 +77,8 @@ TEST_CASE("every second stage of a device is in lower case") {
 
 TEST_CASE("an overlapped pair is one cell with both its ops, or an X") {
   Timeline timeline = small_timeline();
-  Span& pair = timeline.spans[2];
-  pair.paired = true;
-  pair.op = {OpKind::kForward, true, 0, 3};
-  pair.partner = {OpKind::kBackward, false, 0, 1};
+  timeline.spans[2].op = {OpKind::kForward, true, 0, 3};
+  timeline.set_partner(2, {OpKind::kBackward, false, 0, 1});
   CHECK(gantt(timeline, wide(80)).find("d0 F0F1....F3B1..B1--\n") == 0);
   timeline.spans[0].end = 500'000;
   timeline.makespan = 30 * kNanosecondsPerMillisecond;
@@ -96,9 +94,8 @@ TEST_CASE("a late recomputation and its backward are drawn one after the other")
   Timeline timeline = small_timeline();
   Span& pair = timeline.spans[2];
   pair.begin -= kNanosecondsPerMillisecond;
-  pair.paired = true;
   pair.op = {OpKind::kRecompute, true, 0, 0};
-  pair.partner = {OpKind::kBackward, false, 0, 0};
+  timeline.set_partner(2, {OpKind::kBackward, false, 0, 0});
   StageCosts costs;
   costs.stages.resize(2);
   costs.stages[0].recompute = 1;

@@ -179,7 +179,8 @@ std::string gantt_legend(const std::vector<LegendItem>& items, std::size_t margi
 
 std::string gantt(const Timeline& timeline, const ViewStyle& style, const GanttFacts& facts) {
   if (timeline.makespan <= 0 || timeline.spans.empty()) return "nothing to draw: no op takes any time\n";
-  if (std::any_of(timeline.spans.begin(), timeline.spans.end(), gantt_detail::is_late_recompute)) {
+  if (std::any_of(timeline.spans.begin(), timeline.spans.end(),
+                  [&](const Span& span) { return gantt_detail::is_late_recompute(span, timeline); })) {
     return gantt(gantt_detail::with_members_apart(timeline, facts.costs), style, facts);
   }
   const std::size_t margin = fmt::format("d{} ", timeline.devices - 1).size();

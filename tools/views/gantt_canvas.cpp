@@ -19,13 +19,14 @@ struct Lighter {
 };
 
 // "F12", or "F3b1" for an overlapped pair; with `last_digit_only` one digit of each number.
-std::string label_of(const Span& span, Lighter lighter, bool last_digit_only) {
+std::string label_of(const Span& span, const Timeline& timeline, Lighter lighter, bool last_digit_only) {
   const auto one = [&](const Op& op, bool lower) {
     const int number = last_digit_only ? op.microbatch % 10 : op.microbatch;
     const char capital = letter(op.kind);
     return (lower ? static_cast<char>(capital - 'A' + 'a') : capital) + std::to_string(number);
   };
-  return one(span.op, lighter.op) + (span.paired ? one(span.partner, lighter.partner) : "");
+  const Op* const partner = timeline.partner(span);
+  return one(span.op, lighter.op) + (partner != nullptr ? one(*partner, lighter.partner) : "");
 }
 
 // Common unit of all begins and ends that are drawn; 0 when there are none.
@@ -59,7 +60,7 @@ std::size_t index_in(const std::vector<std::int32_t>& sorted, std::int32_t stage
 bool labels_fit(const Timeline& timeline, const Grid& grid) {
   return std::all_of(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
     const std::size_t room = grid.column_of(span.end) - grid.column_of(span.begin);
-    return room < 2 || label_of(span, {}, false).size() <= room;
+    return room < 2 || label_of(span, timeline, {}, false).size() <= room;
   });
 }
 
@@ -68,16 +69,16 @@ std::size_t wanted_per_unit(const Timeline& timeline, Nanoseconds unit) {
   std::size_t wanted = 1;
   for (const Span& span : timeline.spans) {
     const auto units = static_cast<std::size_t>((span.end - span.begin) / unit);
-    if (units > 0) wanted = std::max(wanted, (label_of(span, {}, false).size() + units - 1) / units);
+    if (units > 0) wanted = std::max(wanted, (label_of(span, timeline, {}, false).size() + units - 1) / units);
   }
   return wanted;
 }
 
-void draw_exact(const Span& span, Lighter lighter, const Grid& grid, Row& row) {
+void draw_exact(const Span& span, const Timeline& timeline, Lighter lighter, const Grid& grid, Row& row) {
   const std::size_t begin = grid.column_of(span.begin);
   const std::size_t room = grid.column_of(span.end) - begin;
-  const Ink ink = ink_of(span, lighter.op);
-  std::string text = label_of(span, lighter, grid.last_digit_only);
+  const Ink ink = ink_of(span, timeline, lighter.op);
+  std::string text = label_of(span, timeline, lighter, grid.last_digit_only);
   if (text.size() > room) text = std::string(1, letter_of(ink));
   for (std::size_t i = 0; i < room; ++i) row[begin + i] = {i < text.size() ? text[i] : '-', ink};
 }
@@ -178,9 +179,10 @@ std::size_t most_stages_on_a_device(const Timeline& timeline) {
 
 char letter_of(Ink ink) { return ".FfBbIiWwRrSsTtXx~><O="[static_cast<std::size_t>(ink)]; }
 
-Ink ink_of(const Span& span, bool lighter) {
+Ink ink_of(const Span& span, const Timeline& timeline, bool lighter) {
   // A pair of one kind (Chimera's fused forwards) looks like that kind.
-  const bool mixed = span.paired && span.partner.kind != span.op.kind;
+  const Op* const partner = timeline.partner(span);
+  const bool mixed = partner != nullptr && partner->kind != span.op.kind;
   const std::size_t kind = mixed ? kOpKinds : static_cast<std::size_t>(span.op.kind);
   return static_cast<Ink>(1 + 2 * kind + (lighter ? 1 : 0));
 }
@@ -189,35 +191,42 @@ bool shades_replicas(const Schedule* schedule) {
   return schedule != nullptr && schedule->placement.replicas() > 1 && !schedule->replicas_share_weights;
 }
 
-bool is_late_recompute(const Span& span) {
-  return span.paired && span.op.kind == OpKind::kRecompute && span.partner.stage == span.op.stage &&
-         span.partner.microbatch == span.op.microbatch;
+bool is_late_recompute(const Span& span, const Timeline& timeline) {
+  const Op* const partner = timeline.partner(span);
+  return partner != nullptr && span.op.kind == OpKind::kRecompute && partner->stage == span.op.stage &&
+         partner->microbatch == span.op.microbatch;
 }
 
 Timeline with_members_apart(const Timeline& timeline, const StageCosts* costs) {
   Timeline apart = timeline;
   apart.spans.clear();
+  apart.partners.clear();
   for (const Span& span : timeline.spans) {
+    const Op* const partner = timeline.partner(span);
     apart.spans.push_back(span);
-    if (!is_late_recompute(span)) continue;
+    apart.partners.push_back(partner != nullptr ? *partner : kNoPartner);
+    if (!is_late_recompute(span, timeline)) continue;
     const auto stage = static_cast<std::size_t>(span.op.stage);
     Nanoseconds first = 1;
     Nanoseconds second = 1;
     if (costs != nullptr && stage < costs->stages.size()) {
       first = duration_of(span.op.kind, costs->stages[stage]);
-      second = duration_of(span.partner.kind, costs->stages[stage]);
+      second = duration_of(partner->kind, costs->stages[stage]);
     }
     if (first + second == 0) first = second = 1;
     const auto part = static_cast<Wide>(span.end - span.begin) * static_cast<Wide>(first);
     Span& recompute = apart.spans.back();
-    recompute.paired = false;
     recompute.end = span.begin + static_cast<Nanoseconds>(part / static_cast<Wide>(first + second));
+    apart.partners.back() = kNoPartner;
     Span backward = recompute;
-    backward.op = span.partner;
+    backward.op = *partner;
     backward.begin = recompute.end;
     backward.end = span.end;
     apart.spans.push_back(backward);
+    apart.partners.push_back(kNoPartner);
   }
+  apart.straggled_times.clear();
+  apart.slowed_times.clear();
   return apart;
 }
 
@@ -296,9 +305,10 @@ std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule
     const auto device = static_cast<std::size_t>(span.device);
     const bool light = lighter(span.op, device);
     if (grid.exact) {
-      draw_exact(span, {light, span.paired && lighter(span.partner, device)}, grid, rows[device]);
+      const Op* const partner = timeline.partner(span);
+      draw_exact(span, timeline, {light, partner != nullptr && lighter(*partner, device)}, grid, rows[device]);
     } else {
-      add_share(shares[device], grid, span.begin, span.end, ink_of(span, light));
+      add_share(shares[device], grid, span.begin, span.end, ink_of(span, timeline, light));
     }
   }
   for (const StepSpan& step : shown_steps(timeline)) {

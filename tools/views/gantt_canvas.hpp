@@ -68,7 +68,7 @@ struct Grid {
 [[nodiscard]] Grid choose_grid(const Timeline& timeline, std::size_t available);
 
 // Whether the cell is a recomputation together with the backward that needs it.
-[[nodiscard]] bool is_late_recompute(const Span& span);
+[[nodiscard]] bool is_late_recompute(const Span& span, const Timeline& timeline);
 
 // The timeline with late recomputations apart: a cell of R and its own B or I becomes two spans, in proportion to what
 // they cost (halves where nobody knows).
@@ -87,6 +87,6 @@ struct Grid {
 [[nodiscard]] std::size_t most_stages_on_a_device(const Timeline& timeline);
 
 // The ink of a span, in the lighter shade or not.
-[[nodiscard]] Ink ink_of(const Span& span, bool lighter);
+[[nodiscard]] Ink ink_of(const Span& span, const Timeline& timeline, bool lighter);
 
 }  // namespace debubble::gantt_detail

@@ -23,7 +23,9 @@ std::string illegal(const Timeline& timeline, const Schedule& schedule) {
   std::map<Key, const Span*> spans;
   for (const Span& span : timeline.spans) {
     spans[{span.op.kind, span.op.stage, span.op.microbatch}] = &span;
-    if (span.paired) spans[{span.partner.kind, span.partner.stage, span.partner.microbatch}] = &span;
+    if (const Op* partner = timeline.partner(span)) {
+      spans[{partner->kind, partner->stage, partner->microbatch}] = &span;
+    }
   }
   const auto find = [&spans](OpKind kind, int stage, int piece) -> const Span* {
     const auto found = spans.find({kind, stage, piece});

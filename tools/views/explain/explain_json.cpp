@@ -57,13 +57,13 @@ std::string op_story_json(const OpStory& story, const Simulated& run, const Tool
   Json chain = Json::array();
   for (const WaitedFor& wait : story.chain) chain.push_back(waited_json(wait, timeline));
   json["op"] = {{"name", to_string(story.op)},
-                {"cell", name_of(span)},
+                {"cell", name_of(span, timeline)},
                 {"device", span.device},
                 {"ready_ns", span.ready},
                 {"begin_ns", span.begin},
                 {"end_ns", span.end},
-                {"beyond_its_cost_ns", span.straggled},
-                {"slowed_by_collectives_ns", span.slowed},
+                {"beyond_its_cost_ns", timeline.straggled(span)},
+                {"slowed_by_collectives_ns", timeline.slowed(span)},
                 {"waited_ns", story.waited},
                 {"waited_by_cause_ns", causes_json(story.by_cause)},
                 {"waited_for", chain},

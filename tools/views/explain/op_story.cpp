@@ -24,7 +24,8 @@ constexpr Nanoseconds kFinerOp = 10;  // so that short waits of a long step show
 
 std::int32_t find_span(const std::string& name, const Timeline& timeline) {
   const auto found = std::find_if(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
-    return to_string(span.op) == name || (span.paired && to_string(span.partner) == name);
+    const Op* const partner = timeline.partner(span);
+    return to_string(span.op) == name || (partner != nullptr && to_string(*partner) == name);
   });
   return found == timeline.spans.end() ? -1 : static_cast<std::int32_t>(found - timeline.spans.begin());
 }
@@ -34,7 +35,8 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
   std::string kinds;
   for (const char kind : kKindLetters) {
     const auto has = [&](const Span& span) {
-      return letter(span.op.kind) == kind || (span.paired && letter(span.partner.kind) == kind);
+      const Op* const partner = run.result.timeline.partner(span);
+      return letter(span.op.kind) == kind || (partner != nullptr && letter(partner->kind) == kind);
     };
     if (std::any_of(run.result.timeline.spans.begin(), run.result.timeline.spans.end(), has))
       kinds += (kinds.empty() ? "" : ", ") + std::string(1, kind);
@@ -45,7 +47,9 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
 }
 
 // What its op takes where nothing varies, as the engine recorded it: what it took, less what it took beyond.
-Nanoseconds usual(const Span& span) { return span.end - span.begin - span.straggled - span.slowed; }
+Nanoseconds usual(const Span& span, const Timeline& timeline) {
+  return span.end - span.begin - timeline.straggled(span) - timeline.slowed(span);
+}
 
 std::vector<WaitedFor> chain_of(const Span& span, Nanoseconds from, const Timeline& timeline) {
   std::vector<WaitedFor> chain;
@@ -78,8 +82,8 @@ OpStory story_of(const std::string& name, const Simulated& run) {
   story.span = find_span(name, timeline);
   if (story.span < 0) no_such_op(name, run);
   const Span& span = timeline.spans[to_index(story.span)];
-  story.op = to_string(span.op) == name ? span.op : span.partner;
-  story.cost = usual(span);
+  story.op = to_string(span.op) == name ? span.op : *timeline.partner(span);
+  story.cost = usual(span, timeline);
   Nanoseconds free_at = 0;
   if (story.span > timeline.device_begin[to_index(span.device)]) {
     story.before = story.span - 1;
@@ -118,8 +122,8 @@ std::string parts_of(const WaitedFor& wait, const Timeline& timeline) {
     add(transfer.contention, "contention");
     add(transfer.latency, "latency");
   } else if (wait.thing.kind == Gate::Kind::kSpan) {
-    add(timeline.spans[index].straggled, "beyond its stage's cost");
-    add(timeline.spans[index].slowed, "slowed by a collective");
+    add(timeline.straggled(timeline.spans[index]), "beyond its stage's cost");
+    add(timeline.slowed(timeline.spans[index]), "slowed by a collective");
   } else if (wait.thing.kind == Gate::Kind::kStep) {
     add(timeline.steps[index].contention, "contention");
     add(timeline.steps[index].waited_for_replica, "before it, waiting for another replica");
@@ -141,21 +145,22 @@ std::string causes_text(const OpStory& story) {
 
 std::string previous(const OpStory& story, const Timeline& timeline) {
   if (story.step_before) return in_words({Gate::Kind::kStep, *story.step_before}, timeline);
-  return name_of(timeline.spans[to_index(story.before)]);
+  return name_of(timeline.spans[to_index(story.before)], timeline);
 }
 
 std::string ran_text(const OpStory& story, const Simulated& run) {
-  const Span& span = run.result.timeline.spans[to_index(story.span)];
+  const Timeline& timeline = run.result.timeline;
+  const Span& span = timeline.spans[to_index(story.span)];
   std::string text = fmt::format("{}, the {}, ran on device {} from {} to {}: {}", to_string(story.op),
                                  meaning_of(story.op, run.job.schedule), span.device, format_duration(span.begin),
                                  format_duration(span.end), format_duration(span.end - span.begin));
-  if (span.paired) text += fmt::format(", as one cell: {}", name_of(span));
-  if (span.straggled != 0) {
-    text += fmt::format("; that is {} {} than its stage costs", format_duration(std::abs(span.straggled)),
-                        span.straggled > 0 ? "longer" : "shorter");
+  if (timeline.partner(span) != nullptr) text += fmt::format(", as one cell: {}", name_of(span, timeline));
+  if (const Nanoseconds straggled = timeline.straggled(span); straggled != 0) {
+    text += fmt::format("; that is {} {} than its stage costs", format_duration(std::abs(straggled)),
+                        straggled > 0 ? "longer" : "shorter");
   }
-  if (span.slowed > 0)
-    text += fmt::format("; {} of it because it overlapped with a collective", format_duration(span.slowed));
+  if (const Nanoseconds slowed = timeline.slowed(span); slowed > 0)
+    text += fmt::format("; {} of it because it overlapped with a collective", format_duration(slowed));
   return text + ".";
 }
 

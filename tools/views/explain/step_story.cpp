@@ -110,7 +110,7 @@ class Grouper {
     stays_.push_back(stay);
   }
 
-  [[nodiscard]] std::string cell(std::int32_t index) const { return name_of(at(timeline_.spans, index)); }
+  [[nodiscard]] std::string cell(std::int32_t index) const { return name_of(at(timeline_.spans, index), timeline_); }
 
   [[nodiscard]] PathGroup group(std::size_t first, std::size_t last) const {
     PathGroup group;

@@ -32,7 +32,11 @@ auto with_thing(const Gate& gate, const Timeline& timeline, Visit visit) {
 }
 
 struct Namer {
-  std::string operator()(const Span& span) const { return fmt::format("{} on device {}", name_of(span), span.device); }
+  const Timeline& timeline;
+
+  std::string operator()(const Span& span) const {
+    return fmt::format("{} on device {}", name_of(span, timeline), span.device);
+  }
   std::string operator()(const Transfer& transfer) const {
     return fmt::format("the transfer of {} from device {} to device {}", to_string(transfer.op), transfer.from_device,
                        transfer.to_device);
@@ -51,8 +55,9 @@ struct Namer {
 
 }  // namespace
 
-std::string name_of(const Span& span) {
-  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
+std::string name_of(const Span& span, const Timeline& timeline) {
+  const Op* const partner = timeline.partner(span);
+  return partner != nullptr ? to_string(span.op) + " with " + to_string(*partner) : to_string(span.op);
 }
 
 std::string meaning_of(const Op& op, const Schedule& schedule) {
@@ -64,7 +69,7 @@ std::string meaning_of(const Op& op, const Schedule& schedule) {
 }
 
 std::string in_words(const Gate& gate, const Timeline& timeline) {
-  return gate.kind == Gate::Kind::kStart ? "nothing" : with_thing(gate, timeline, Namer{});
+  return gate.kind == Gate::Kind::kStart ? "nothing" : with_thing(gate, timeline, Namer{timeline});
 }
 
 const char* to_string(Gate::Kind kind) {

@@ -9,7 +9,7 @@
 namespace debubble {
 
 // "3F7", or "3F7 with 1B0" for an overlapped pair.
-[[nodiscard]] std::string name_of(const Span& span);
+[[nodiscard]] std::string name_of(const Span& span, const Timeline& timeline);
 
 // "forward of microbatch 7 on stage 3"; of a schedule that cuts microbatches, "... 3, slice 1 on stage 3".
 [[nodiscard]] std::string meaning_of(const Op& op, const Schedule& schedule);

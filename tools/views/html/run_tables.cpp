@@ -56,15 +56,21 @@ Json span_columns(const Timeline& timeline, std::string& bytes) {
   ThingTable<Span> table(bytes, timeline.spans);
   table.add_differences("device", &Span::device).add_op().add_times();
   table.add("wait", [](const Span& span) { return span.begin - span.ready; });
-  const auto any_pair =
-      std::any_of(timeline.spans.begin(), timeline.spans.end(), [](const Span& s) { return s.paired; });
-  if (any_pair) {
-    table
-        .add("partner_kind", [](const Span& span) { return span.paired ? static_cast<int>(span.partner.kind) + 1 : 0; })
-        .add("partner_stage", [](const Span& span) { return span.paired ? span.partner.stage : 0; })
-        .add("partner_microbatch", [](const Span& span) { return span.paired ? span.partner.microbatch : 0; });
+  if (!timeline.partners.empty()) {
+    const auto of_partner = [&timeline](const auto& value) {
+      return [&timeline, value](const Span& span) {
+        const Op* const partner = timeline.partner(span);
+        return partner != nullptr ? value(*partner) : 0;
+      };
+    };
+    table.add("partner_kind", of_partner([](const Op& op) { return static_cast<int>(op.kind) + 1; }))
+        .add("partner_stage", of_partner([](const Op& op) { return op.stage; }))
+        .add("partner_microbatch", of_partner([](const Op& op) { return op.microbatch; }));
   }
-  return table.add("straggled", &Span::straggled).add("slowed", &Span::slowed).add_gate().header();
+  return table.add("straggled", [&timeline](const Span& span) { return timeline.straggled(span); })
+      .add("slowed", [&timeline](const Span& span) { return timeline.slowed(span); })
+      .add_gate()
+      .header();
 }
 
 Json transfer_columns(const Timeline& timeline, std::string& bytes) {

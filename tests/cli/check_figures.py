@@ -58,6 +58,25 @@ class Figure:
         left, _, length = map(float, re.match(r"M(-?[\d.]+)[ ]?(-?[\d.]+)h(-?[\d.]+)$", lines[number]).groups())
         return left, left + length
 
+    def texts(self, name):
+        """(x, y, size, letters) of the texts of every layer of that class."""
+        whole = {group.get("id"): group for group in self.root.iter(SVG + "g") if group.get("id")}
+
+        def size_of(group):
+            return 10 * float(re.search(r"scale\(([\d.]+)\)", group.get("transform"))[1])
+
+        found = []
+        for layer, group in self.layers:
+            if layer != name:
+                continue
+            for use in group.findall(SVG + "use"):
+                text = whole[use.get(XLINK)[1:]]
+                found.append((float(use.get("x")), float(use.get("y")), size_of(text), len(text)))
+            for text in group.findall(SVG + "g"):
+                x, y = re.search(r"translate\((-?[\d.]+) (-?[\d.]+)\)", text.get("transform")).groups()
+                found.append((float(x), float(y), size_of(text), len(text)))
+        return found
+
     def uses(self, name):
         return sum(len(group) for layer, group in self.layers if layer == name)
 
@@ -115,6 +134,36 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure.uses("microbatch"), 4 * 8 * 3)
         narrow = Figure(run("export", "--to", "svg", "--schedule", "zb-h1", "-m", "60"))
         self.assertEqual(narrow.uses("microbatch"), 0)
+
+    def test_numbers_stay_in_their_boxes(self):
+        digit = 0.573  # of the size
+        for scenario in (["--schedule", "zb-v"], ["--schedule", "1f1b", "-m", "20"], ["--schedule", "dualpipe"]):
+            for width in ("85mm", "170mm"):
+                figure = Figure(run("export", "--to", "svg", "--width", width, *scenario))
+                kinds = [kind + light for kind in "FBIW" for light in ("", " light")]
+                boxes = [box for kind in kinds for box in figure.boxes(kind)]
+                texts = figure.texts("microbatch")
+                self.assertGreater(len(texts), 20)
+                for x, y, size, letters in texts:
+                    inside = [box for box in boxes if box[0] <= x + 0.02 and x + letters * digit * size <= box[0] + box[2] + 0.03
+                              and box[1] < y - 0.7 * size and y < box[1] + box[3]]
+                    self.assertEqual(len(inside), 1, (scenario, width, x, y))
+
+    def test_text_stays_on_the_paper(self):
+        for words in (["export", "--to", "svg", "--width", "50mm", "--show", "causes,idle,memory", "--comm", "0.3"],
+                      ["export", "--to", "svg", "--width", "50mm", "-p", "1200", "-m", "2"],
+                      ["compare", "--figure-width", "50mm", "--figure", "c.svg"],
+                      ["compare", "--figure-width", "50mm", "--figure", "c.svg", "--show", "front"]):
+            text = run(*words, folder=self.folder)
+            if words[0] == "compare":
+                with open(self.path("c.svg"), "rb") as file:
+                    text = file.read()
+            figure = Figure(text)
+            _, _, wide, high = map(float, figure.root.get("viewBox").split())
+            for name in {name for name, _ in figure.layers}:
+                for x, y, size, letters in figure.texts(name):
+                    self.assertTrue(0 <= x and x + letters * 0.35 * size <= wide, (words, name, x, letters))
+                    self.assertTrue(0 <= y - 0.5 * size and y <= high, (words, name, y))
 
     def test_pairs_are_two_halves(self):
         figure = Figure(run("export", "--to", "svg", "--schedule", "dualpipe", "-p", "4", "-m", "8"))
@@ -213,6 +262,7 @@ class Figures(unittest.TestCase):
     def test_no_text_is_smaller_than_six_points(self):
         text = run("export", "--to", "svg", "--schedule", "zb-v", "-p", "8", "-m", "16", "--show",
                    "causes,idle,memory").decode()
+        self.assertGreater(text.count("scale("), 30)
         sizes = {float(size) * 10 for size in re.findall(r"scale\(([\d.]+)\)", text)}
         self.assertGreaterEqual(min(sizes), 6)
 
@@ -266,6 +316,15 @@ class Figures(unittest.TestCase):
             text = file.read()
         tree.fromstring(text)
         self.assertNotIn("<script", text)
+
+    def test_a_plan(self):
+        job = ["plan", "--model", "gpt2-large", "--gpus", "4", "--global-batch", "8", "--fix", "pp=4", "--front"]
+        csv = run(*job, "--format", "csv", "--figure", "p.svg", folder=self.folder).decode("utf-8").splitlines()
+        with open(self.path("p.svg"), encoding="utf-8") as file:
+            figure = Figure(file.read())
+        marks = [group for name, group in figure.layers if name == "front"]
+        self.assertEqual(len(marks[0].findall(SVG + "path")), len(csv) - 1)
+        self.assertGreater(len(csv), 3)
 
     def test_a_measured_run(self):
         run("live", "-p", "2", "-m", "4", "--costs", "cpu-time", "--times", "f=0.1,b=0.2", "--save-run", "live.json", "-o",

@@ -1,6 +1,7 @@
 #include "tools/commands/compare_checks.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "schedules/catalog.hpp"
@@ -60,6 +61,7 @@ figure::Drawing compare_figure(const std::vector<Contender>& contenders, const s
   std::vector<figure::ComparedBar> bars;
   std::vector<figure::FrontPoint> points;
   std::size_t refused = 0;
+  std::optional<Bytes> capacity;  // the same for all: of the hardware
   for (const Contender& contender : contenders) {
     const Report& report = contender.report;
     if (!has_result(report)) {
@@ -68,11 +70,13 @@ figure::Drawing compare_figure(const std::vector<Contender>& contenders, const s
     }
     Bytes peak = 0;
     for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
+    if (report.memory_fit) capacity = report.memory_fit->capacity;
     const std::string label = schedule_label(report.schedule);
     bars.push_back({label, report.makespan, report.bubble_ratio, peak});
     points.push_back({label, report.makespan, peak});
   }
   figure::FigureFrame whole = frame;
+  if (!whole.limit) whole.limit = capacity;
   if (refused > 0)
     whole.description = counted(refused, "schedule") + " without a result left out. " + frame.description;
   return show == "front" ? front_figure(points, whole) : bars_figure(bars, whole);

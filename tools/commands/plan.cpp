@@ -128,6 +128,9 @@ class PlanCommand : public Command {
     points.reserve(runs.size());
     for (const PlannedRun& run : runs) points.push_back({to_string(run.choice), run.step, run.peak});
     const std::string text = plan_view(plan, 1, ViewStyle{});
+    if (plan.best && plan.best->result.report.memory_fit) {
+      frame.limit = plan.best->result.report.memory_fit->capacity;
+    }
     frame.title = text.substr(0, text.find('\n'));
     return front_figure(points, frame);
   }

@@ -12,6 +12,8 @@ namespace {
 constexpr Length kComparedPitch = 1100;
 constexpr Length kComparedHeight = 850;
 constexpr Length kColumnGap = 900;
+constexpr Length kLeastBars = 3000;
+constexpr Length kLeastNames = 1500;
 
 // Where names, bars of time and bars of memory are.
 struct BarColumns {
@@ -29,17 +31,20 @@ Length widest(const std::vector<ComparedBar>& runs, std::string (*words)(const C
 BarColumns columns_of(const std::vector<ComparedBar>& runs, const FigureFrame& frame) {
   BarColumns columns;
   const Length labels = widest(runs, [](const ComparedBar& run) { return run.label; });
-  columns.label_width = std::min(labels, frame.width * 35 / 100);
   const Length times = widest(runs, [](const ComparedBar& run) { return format_duration(run.step); }) + 300;
   const Length sizes = widest(runs, [](const ComparedBar& run) { return format_size(run.peak); }) + 300;
+  // Names are cut before bars become too short to see.
+  const Length room = frame.width - 700 - times - sizes - kColumnGap - kLeastBars;
+  columns.label_width = std::min(labels, std::max(room, kLeastNames));
   const Length left = 200 + columns.label_width + 300;
   const Length bars = frame.width - 200 - left - times - sizes - kColumnGap;
   Nanoseconds longest = 1;
-  Bytes most = std::max<Bytes>(frame.limit.value_or(1), 1);
+  Bytes most = 1;
   for (const ComparedBar& run : runs) {
     longest = std::max(longest, run.step);
     most = std::max(most, run.peak);
   }
+  if (frame.limit && *frame.limit / 3 <= most) most = std::max(most, *frame.limit);
   columns.time = {left, left + bars * 6 / 10, longest};
   columns.memory = {columns.time.right + times + kColumnGap, frame.width - 200 - sizes, most};
   return columns;
@@ -86,7 +91,8 @@ Drawing bars_figure(const std::vector<ComparedBar>& runs, const FigureFrame& fra
   sheet.paint("busy", busy, true);
   sheet.paint("bubble", bubble, true);
   sheet.paint("memory", memory, true);
-  if (frame.limit) {
+  const bool limit_shown = frame.limit && *frame.limit <= columns.memory.largest;
+  if (limit_shown) {
     const Length x = columns.memory.x_of(*frame.limit);
     Layer& line = sheet.add(
         {.name = "limit", .fill = {}, .stroke = frame.mono ? kText : kLimit, .stroke_width = 60, .dashed = true});
@@ -103,7 +109,11 @@ Drawing bars_figure(const std::vector<ComparedBar>& runs, const FigureFrame& fra
                                 {"bubble", {bubble_look(frame.mono)}},
                                 {"peak memory of a device", {peak_look(frame.mono)}}};
   sheet.legend(items);
-  if (frame.limit) sheet.note("Dashed: the limit, " + format_size(*frame.limit) + ".");
+  if (limit_shown) {
+    sheet.note("Dashed: the limit, " + format_size(*frame.limit) + ".");
+  } else if (frame.limit) {
+    sheet.note("The limit, " + format_size(*frame.limit) + ", is far above.");
+  }
   return sheet.take(frame.title, frame.description);
 }
 

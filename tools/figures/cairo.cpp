@@ -4,6 +4,7 @@
 #include <charconv>
 #include <memory>
 
+#include "formats/text/printable.hpp"
 #include "gpu/cuda_library.hpp"
 #include "sim/core/error.hpp"
 #include "tools/figures/font.hpp"
@@ -218,7 +219,7 @@ std::string pdf_of(const Drawing& drawing) {
   const SurfaceHandle surface(library.pdf_to(append_bytes, &bytes, coordinate(drawing.width) / kHundredths,
                                              coordinate(drawing.height) / kHundredths),
                               library.destroy_surface);
-  library.set_pdf_fact(surface.get(), kTitle, drawing.title.c_str());
+  library.set_pdf_fact(surface.get(), kTitle, printable(drawing.title).c_str());
   library.set_pdf_fact(surface.get(), kCreator, "debubble");
   library.set_pdf_fact(surface.get(), kCreateDate, kFixedDate);
   CairoPainter(library, surface.get(), 1 / kHundredths).draw(drawing);

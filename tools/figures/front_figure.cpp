@@ -130,6 +130,13 @@ std::vector<std::size_t> lettered(const std::vector<Point>& places) {
   return named;
 }
 
+// A number and its unit stay on one line.
+std::string unbroken(std::string quantity) {
+  const std::size_t blank = quantity.find(' ');
+  if (blank != std::string::npos) quantity.replace(blank, 1, "\u00a0");
+  return quantity;
+}
+
 std::string letter_of(std::size_t place) { return std::string(1, static_cast<char>('a' + place)); }
 
 }  // namespace
@@ -182,8 +189,8 @@ Drawing front_figure(const std::vector<FrontPoint>& points, const FigureFrame& f
     const FrontPoint& point = points[front[named[k]]];
     const std::string letter = letter_of(k);
     sheet.write("letter", {letters.place(places[named[k]], letter), letter, kFontSize, Align::kLeft});
-    items.push_back(
-        {letter + "  " + point.label + ": " + format_duration(point.step) + ", " + format_size(point.peak)});
+    items.push_back({letter + "  " + point.label + ": " + unbroken(format_duration(point.step)) + ", " +
+                     unbroken(format_size(point.peak))});
   }
   sheet.move_down(-900);
   draw_memory_axis(plot, sheet);

@@ -155,6 +155,7 @@ void draw_memory(const RunToDraw& run, Sheet& sheet) {
   words += rows.pitch < kLabelledFrom ? "." : "; below a device's name its peak.";
   if (limit_shown) words += " Dashed: the limit, " + format_size(capacity) + ".";
   if (capacity > 0 && !limit_shown) words += " The limit, " + format_size(capacity) + ", is far above.";
+  if (run.timeline->measured) words += " Memory follows from the measured times and what the schedule holds.";
   sheet.note(words);
 }
 

@@ -15,6 +15,7 @@ constexpr Length kRowHeight = 1150;
 constexpr Length kStripHeight = 250;  // of a lane of collectives below a row
 constexpr Length kGap = 100;          // between rows
 constexpr Length kFootHeight = 120;
+constexpr Length kNameRoom = 90;  // around the name of a box, both sides together
 
 bool has_collectives(const Timeline& timeline) {
   return std::any_of(timeline.steps.begin(), timeline.steps.end(),
@@ -25,16 +26,17 @@ Look look_of_kind(const BoxKind& kind, bool mono) {
   return kind.step ? look_of_step(mono) : look_of(kind.op, kind.light, mono);
 }
 
-bool fits(const NamedBox& one, Length size) {
-  return text_width(one.name, size) <= one.box.width && size * kDigitHeight / 100 + 80 <= one.box.height;
+bool fits(const NamedBox& one, Length size, Length room = 0) {
+  return text_width(one.name, size) + room <= one.box.width && size * kDigitHeight / 100 + 80 <= one.box.height;
 }
 
-// The largest size in which all names fit, and the smallest where none does: then some boxes have no name.
+// The largest size in which all names have some room around them, and the smallest where there is none: then they may
+// fill their boxes, and boxes that are too small have no name.
 Length name_size(const PipelineBoxes& boxes) {
   for (Length size = 700; size > kSmallFont; size -= 50) {
     const bool all = std::all_of(boxes.boxes.begin(), boxes.boxes.end(), [size](const auto& entry) {
       return std::all_of(entry.second.begin(), entry.second.end(),
-                         [size](const NamedBox& one) { return one.name.empty() || fits(one, size); });
+                         [size](const NamedBox& one) { return one.name.empty() || fits(one, size, kNameRoom); });
     });
     if (all) return size;
   }

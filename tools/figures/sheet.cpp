@@ -56,6 +56,23 @@ std::string exact_decimal(std::int64_t value, std::int64_t divisor) {
   return text;
 }
 
+// Lines of at most that width; a word that is wider is cut. At least one line.
+std::vector<std::string> wrapped(const std::string& words, Length width, Length size) {
+  std::vector<std::string> lines(1);
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string word = cut_to(words.substr(at, end - at), width, size);
+    const std::string longer = lines.back() + (at == 0 ? "" : " ") + word;
+    if (!lines.back().empty() && text_width(longer, size) > width) {
+      lines.push_back(word);
+    } else {
+      lines.back() = longer;
+    }
+    at = end + 1;
+  }
+  return lines;
+}
+
 std::int64_t most_steps(const Span1D& span) { return std::max<std::int64_t>(1, span.width() / kLabelRoom); }
 
 }  // namespace
@@ -185,49 +202,44 @@ void Sheet::size_axis(const Span1D& span, const std::string& title) {
 void Sheet::legend(const std::vector<LegendItem>& items) {
   Length x = kMargin;
   top_ += 100;
-  std::vector<Painted> swatches;
   for (const LegendItem& item : items) {
     const Length swatch = item.looks.empty() ? 0 : kSwatchWidth + 200;
-    const std::string words = cut_to(item.words, width() - 2 * kMargin - swatch, kFontSize);
-    const Length needed = swatch + text_width(words, kFontSize);
+    const std::vector<std::string> lines = wrapped(item.words, width() - 2 * kMargin - swatch, kFontSize);
+    const Length needed = swatch + text_width(lines.front(), kFontSize);
     if (x > kMargin && x + needed > width() - kMargin) {
       x = kMargin;
       top_ += kLegendPitch;
     }
-    const Length part = item.looks.empty() ? 0 : kSwatchWidth / static_cast<Length>(item.looks.size());
-    for (std::size_t k = 0; k < item.looks.size(); ++k) {
-      paint("legend", {item.looks[k], {{x + static_cast<Length>(k) * part, top_, part, kSwatchHeight}}}, true);
-    }
-    if (item.foot)
-      add({.name = "foot", .fill = kText, .stroke = {}}).boxes.push_back({x, top_ + 480, kSwatchWidth, 120});
+    draw_swatch(item, x);
     const Length base = top_ + kSwatchHeight - 70;
-    if (!item.sign.empty()) {
-      write("legend", {{x + kSwatchWidth / 2, base}, item.sign, kSmallFont, Align::kMiddle}, item.looks[0].ink.c_str());
+    write("legend", {{x + swatch, base}, lines.front(), kFontSize, Align::kLeft});
+    for (std::size_t k = 1; k < lines.size(); ++k) {
+      top_ += kLegendPitch;
+      write("legend",
+            {{kMargin + swatch, base + static_cast<Length>(k) * kLegendPitch}, lines[k], kFontSize, Align::kLeft});
     }
-    write("legend", {{x + swatch, base}, words, kFontSize, Align::kLeft});
-    x += needed + 800;
+    x = lines.size() > 1 ? width() : x + needed + 800;
   }
   if (!items.empty()) top_ += kLegendPitch;
 }
 
-void Sheet::note(const std::string& words) {
-  std::string line;
-  const auto put = [&] {
-    write("note", {{kMargin, top_ + 600}, line, kSmallFont, Align::kLeft}, kFaint);
-    top_ += 800;
-  };
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(' ', at), words.size());
-    const std::string longer = line + (line.empty() ? "" : " ") + words.substr(at, end - at);
-    if (!line.empty() && text_width(longer, kSmallFont) > width() - 2 * kMargin) {
-      put();
-      line = words.substr(at, end - at);
-    } else {
-      line = longer;
-    }
-    at = end + 1;
+void Sheet::draw_swatch(const LegendItem& item, Length x) {
+  if (item.looks.empty()) return;
+  const Length part = kSwatchWidth / static_cast<Length>(item.looks.size());
+  for (std::size_t k = 0; k < item.looks.size(); ++k) {
+    paint("legend", {item.looks[k], {{x + static_cast<Length>(k) * part, top_, part, kSwatchHeight}}}, true);
   }
-  if (!line.empty()) put();
+  if (item.foot) add({.name = "foot", .fill = kText, .stroke = {}}).boxes.push_back({x, top_ + 480, kSwatchWidth, 120});
+  if (item.sign.empty()) return;
+  write("legend", {{x + kSwatchWidth / 2, top_ + kSwatchHeight - 70}, item.sign, kSmallFont, Align::kMiddle},
+        item.looks[0].ink.c_str());
+}
+
+void Sheet::note(const std::string& words) {
+  for (std::string& line : wrapped(words, width() - 2 * kMargin, kSmallFont)) {
+    write("note", {{kMargin, top_ + 600}, std::move(line), kSmallFont, Align::kLeft}, kFaint);
+    top_ += 800;
+  }
 }
 
 Drawing Sheet::take(std::string title, std::string description) {

@@ -78,6 +78,8 @@ class Sheet {
   [[nodiscard]] Drawing take(std::string title, std::string description);
 
  private:
+  void draw_swatch(const LegendItem& item, Length x);
+
   Drawing drawing_;
   bool mono_;
   Length top_ = 0;

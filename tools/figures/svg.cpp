@@ -88,13 +88,17 @@ std::string path_of(const Shape& shape) {
 
 // Letters are defined once, at a size of 10 pt, and every text is put together from them; text that occurs often, like
 // the numbers in boxes, is defined as a whole.
+bool is_blank(const std::string& character) { return character == " " || character == "\u00a0"; }
+
 class TextPaths {
  public:
   explicit TextPaths(const Drawing& drawing) {
     for (const Layer& layer : drawing.layers) {
       for (const Text& text : layer.texts) {
         ++uses_[{text.words, text.size}].times;
-        for (const PlacedGlyph& glyph : glyphs_of(text.words, kLetterSize)) letters_.emplace(glyph.character, 0);
+        for (const PlacedGlyph& glyph : glyphs_of(text.words, kLetterSize)) {
+          if (!is_blank(glyph.character)) letters_.emplace(glyph.character, 0);
+        }
       }
     }
   }
@@ -137,7 +141,7 @@ class TextPaths {
   void put_letters(const std::string& words, Length size, TextBuffer& out) const {
     out << "scale(" << hundredths(size * 100 / kLetterSize) << ")\">";
     for (const PlacedGlyph& glyph : glyphs_of(words, kLetterSize)) {
-      if (glyph.character == " ") continue;
+      if (is_blank(glyph.character)) continue;
       out << "<use xlink:href=\"#g" << letters_.at(glyph.character) << "\"";
       if (glyph.x != 0) out << " x=\"" << hundredths(glyph.x) << "\"";
       out << "/>";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "formats/exporters/report_json.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"

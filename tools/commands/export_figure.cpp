@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "formats/exporters/report_json.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"

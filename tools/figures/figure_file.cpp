@@ -141,7 +141,7 @@ FlagRows flag_rows(FigureFlags& flags, std::string_view show) {
   rows.push_back({.name = "--figure-width",
                   .group = kWidthGroup,
                   .type = "WIDTH",
-                  .help = "the figure's: 85mm, 170mm, 600px, 7in",
+                  .help = "of the figure: 85mm, 170mm, 7in",
                   .default_text = kUsualWidth,
                   .preset = kUsualWidth,
                   .target = &flags.width,

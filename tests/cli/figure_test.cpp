@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -135,6 +136,27 @@ TEST_CASE("a figure does not take the place of another result, and a wrong path 
   CHECK(folder.refusal({"export", "--to", "svg", "-o", "."}).starts_with("error[C050]"));
 }
 
+TEST_CASE("a figure does not take the place of what it is made from") {
+  const Folder folder;
+  folder.write("p.svg", kProfile);
+  CHECK(folder.refusal({"simulate", "-p", "2", "--profile", "p.svg", "--figure", "p.svg"}).starts_with("error[C066]"));
+  CHECK(folder.refusal({"compare", "-p", "2", "--profile", "p.svg", "--figure", "p.svg"}).starts_with("error[C066]"));
+  CHECK(folder.refusal({"export", "--to", "svg", "-p", "2", "--profile", "p.svg", "-o", "p.svg"})
+            .starts_with("error[C066]"));
+  CHECK(folder.read("p.svg") == kProfile);
+}
+
+TEST_CASE("what takes no time or no memory is drawn, too") {
+  const Folder folder;
+  const auto drawn = [&folder](const Words& words) { return folder.data(words).starts_with("<svg "); };
+  CHECK(drawn({"export", "--to", "svg", "--times", "f=0,b=0", "--show", "causes,idle,memory"}));
+  CHECK(drawn({"export", "--to", "svg", "-p", "1", "-m", "1", "--show", "causes,idle,memory"}));
+  CHECK(drawn({"export", "--to", "svg", "--times", "f=1ns,b=4000000s", "--show", "causes,idle,memory"}));
+  (void)folder.data({"compare", "--times", "f=0,b=0", "--figure", "bars.svg"});
+  (void)folder.data({"compare", "--times", "f=0,b=0", "--figure", "front.svg", "--show", "front"});
+  CHECK(folder.files() == "bars.svg front.svg");
+}
+
 TEST_CASE("a verb prints the same with a figure, and the figure is that of export") {
   const Folder folder;
   CHECK(folder.data({"simulate", "--figure", "a.svg"}) == folder.data({"simulate"}));
@@ -165,6 +187,10 @@ TEST_CASE("a run without a result has no figure") {
   CHECK(outcome.out.empty());
   CHECK(outcome.err.find("deadlock") != std::string::npos);
   CHECK(folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled", "--figure", "b.svg"}).status == 1);
+  for (const char* show : {"bars", "front"}) {
+    const Words words{"compare", "--schedules", "zb-v", "--p2p", "coupled", "--figure", "c.svg", "--show", show};
+    CHECK(folder.run(words).status == 1);
+  }
   CHECK(folder.files().empty());
 }
 

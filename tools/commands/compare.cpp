@@ -175,7 +175,9 @@ class Compare : public Command {
     if (results.html.wanted()) {
       results.html.write(page_of(contenders, comparison_of(contenders, nearest, terms), invocation));
     }
-    if (results.figure.wanted()) {
+    const bool drawable = std::any_of(contenders.begin(), contenders.end(),
+                                      [](const Contender& contender) { return has_result(contender.report); });
+    if (results.figure.wanted() && drawable) {
       results.figure.write(compare_figure(contenders, figure_.show,
                                           {.title = title_of(terms),
                                            .description = "Made by: " + invocation.command_line,

@@ -151,6 +151,10 @@ void draw_memory(const RunToDraw& run, Sheet& sheet) {
   sheet.move_down(rows.shown * rows.pitch + 50);
   sheet.time_axis(span, "time");
   sheet.legend(items);
+  if (items.empty()) {
+    sheet.note("No memory is counted.");
+    return;
+  }
   std::string words = "Rows reach to " + format_size(plot.largest);
   words += rows.pitch < kLabelledFrom ? "." : "; below a device's name its peak.";
   if (limit_shown) words += " Dashed: the limit, " + format_size(capacity) + ".";

@@ -172,7 +172,9 @@ void Sheet::axis(const Span1D& span, const std::vector<Tick>& ticks, const std::
   const Length base = top_ + kTick + 100 + kFontSize * kDigitHeight / 100;
   for (const Tick& tick : ticks) {
     lines.shapes.push_back({{{tick.x, top_}, {tick.x, top_ + kTick}}});
-    write("numbers", {{tick.x, base}, tick.words, kFontSize, Align::kMiddle});
+    const Length half = (text_width(tick.words, kFontSize) + 1) / 2;
+    const Length middle = std::min(tick.x, width() - half - 20);  // the last one may be at the edge of the paper
+    write("numbers", {{middle, base}, tick.words, kFontSize, Align::kMiddle});
   }
   write("numbers", {{(span.left + span.right) / 2, base + 850}, title, kFontSize, Align::kMiddle});
   add(std::move(lines));

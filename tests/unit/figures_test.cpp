@@ -169,7 +169,7 @@ TEST_CASE("widths are exact to a hundredth of a point, pixels to one") {
   CHECK_THROWS_AS((void)parse_figure_width("2000.1mm", "--width"), InputError);
 }
 
-TEST_CASE("the front: nobody is as fast with as little memory; of equals the first") {
+TEST_CASE("the front: nobody is as fast with as little memory, and of equals the first is it") {
   const std::vector<FrontPoint> points{{"slow", 30, 10},
                                        {"fast", 10, 40},
                                        {"beaten", 30, 40},

@@ -137,7 +137,50 @@ std::string unbroken(std::string quantity) {
   return quantity;
 }
 
-std::string letter_of(std::size_t place) { return std::string(1, static_cast<char>('a' + place)); }
+std::string letter_of(std::size_t place) { return {static_cast<char>('a' + place)}; }
+
+const char* front_color(const FigureFrame& frame) { return frame.mono ? kText : "#0072b2"; }
+
+// The marks of the points that are not on the front, below all else.
+void mark_others(const std::vector<FrontPoint>& points, const std::vector<std::size_t>& front, const FrontPlot& plot,
+                 Sheet& sheet) {
+  Layer others{.name = "point",
+               .fill = sheet.mono() ? kPaper : "#c4c4c4",
+               .stroke = sheet.mono() ? kFaint : "",
+               .stroke_width = 30};
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (std::find(front.begin(), front.end(), k) != front.end()) continue;
+    others.shapes.push_back(diamond(plot.place(points[k]), kMark * 2 / 3));
+  }
+  if (!others.shapes.empty()) sheet.add(std::move(others));
+}
+
+// The line of the front, which falls in steps, and its marks.
+void mark_front(const std::vector<Point>& places, const FigureFrame& frame, Sheet& sheet) {
+  Layer steps{.name = "front-line", .fill = {}, .stroke = front_color(frame), .stroke_width = 60};
+  Layer marks{.name = "front", .fill = front_color(frame), .stroke = {}};
+  Shape line;
+  for (const Point& place : places) {
+    if (!line.points.empty()) line.points.push_back({place.x, line.points.back().y});
+    line.points.push_back(place);
+    marks.shapes.push_back(diamond(place, kMark));
+  }
+  if (line.points.size() > 1) {
+    steps.shapes.push_back(std::move(line));
+    sheet.add(std::move(steps));
+  }
+  sheet.add(std::move(marks));
+}
+
+std::string front_note(std::size_t points, std::size_t front, std::size_t named, const FigureFrame& frame) {
+  std::string words = "On the line: no other run is as fast with as little memory.";
+  if (named < front) words += " " + std::to_string(named) + " of these " + std::to_string(front) + " have a letter.";
+  if (points > front) {
+    words += std::string(frame.mono ? " Open: " : " Grey: ") + counted(points - front, "other run") + ".";
+  }
+  if (frame.limit) words += " The limit is " + format_size(*frame.limit) + ".";
+  return words;
+}
 
 }  // namespace
 
@@ -155,57 +198,28 @@ std::vector<std::size_t> on_front(const std::vector<FrontPoint>& points) {
 }
 
 Drawing front_figure(const std::vector<FrontPoint>& points, const FigureFrame& frame) {
+  constexpr Length kTitleRoom = 900;  // the title of the memory axis is above it
   Sheet sheet(frame.width, frame.mono);
-  sheet.move_down(900);  // the title of the memory axis is above it
-  const FrontPlot plot = plot_of(points, frame, sheet.top());
+  const FrontPlot plot = plot_of(points, frame, sheet.top() + kTitleRoom);
   const std::vector<std::size_t> front = on_front(points);
-  Layer others{
-      .name = "point", .fill = frame.mono ? kPaper : "#c4c4c4", .stroke = frame.mono ? kFaint : "", .stroke_width = 30};
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    if (std::find(front.begin(), front.end(), k) == front.end()) {
-      others.shapes.push_back(diamond(plot.place(points[k]), kMark * 2 / 3));
-    }
-  }
-  Layer steps{.name = "front-line", .fill = {}, .stroke = frame.mono ? kText : "#0072b2", .stroke_width = 60};
-  Layer marks{.name = "front", .fill = frame.mono ? kText : "#0072b2", .stroke = {}};
   std::vector<Point> places;
-  Shape line;
-  for (const std::size_t k : front) {
-    const Point at = plot.place(points[k]);
-    if (!line.points.empty()) line.points.push_back({at.x, line.points.back().y});
-    line.points.push_back(at);
-    places.push_back(at);
-    marks.shapes.push_back(diamond(at, kMark));
-  }
-  if (line.points.size() > 1) steps.shapes.push_back(line);
-  const bool others_there = !others.shapes.empty();
-  if (others_there) sheet.add(std::move(others));
-  if (!steps.shapes.empty()) sheet.add(std::move(steps));
-  sheet.add(std::move(marks));
+  for (const std::size_t k : front) places.push_back(plot.place(points[k]));
+  mark_others(points, front, plot, sheet);
+  mark_front(places, frame, sheet);
   Letters letters(places);
   std::vector<LegendItem> items;
-  const std::vector<std::size_t> named = lettered(places);
-  for (std::size_t k = 0; k < named.size(); ++k) {
-    const FrontPoint& point = points[front[named[k]]];
-    const std::string letter = letter_of(k);
-    sheet.write("letter", {letters.place(places[named[k]], letter), letter, kFontSize, Align::kLeft});
+  for (const std::size_t k : lettered(places)) {
+    const FrontPoint& point = points[front[k]];
+    const std::string letter = letter_of(items.size());
+    sheet.write("letter", {letters.place(places[k], letter), letter, kFontSize, Align::kLeft});
     items.push_back({letter + "  " + point.label + ": " + unbroken(format_duration(point.step)) + ", " +
                      unbroken(format_size(point.peak))});
   }
-  sheet.move_down(-900);
   draw_memory_axis(plot, sheet);
   sheet.move_down(plot.foot - sheet.top());
   sheet.time_axis(plot.time, "step");
   sheet.legend(items);
-  std::string words = "On the line: no other run is as fast with as little memory.";
-  if (named.size() < front.size()) {
-    words += " " + std::to_string(named.size()) + " of these " + std::to_string(front.size()) + " have a letter.";
-  }
-  if (others_there) {
-    words += std::string(frame.mono ? " Open: " : " Grey: ") + counted(points.size() - front.size(), "other run") + ".";
-  }
-  if (frame.limit) words += " The limit is " + format_size(*frame.limit) + ".";
-  sheet.note(words);
+  sheet.note(front_note(points.size(), front.size(), items.size(), frame));
   return sheet.take(frame.title, frame.description);
 }
 

@@ -83,84 +83,115 @@ void add_hatches(const CurvePlot& plot, const Curve& curve, std::size_t category
 
 Bytes capacity_of(const Report& report) { return report.memory_fit ? report.memory_fit->capacity : 0; }
 
+class MemoryPanel {
+ public:
+  MemoryPanel(const RunToDraw& run, Sheet& sheet)
+      : run_(run),
+        sheet_(sheet),
+        rows_(device_rows(run.timeline->devices, kCurvePitch)),
+        curves_(memory_curves(*run.timeline, *run.schedule, *run.costs)),
+        capacity_(capacity_of(*run.report)) {
+    for (const Curve& curve : curves_) {
+      Bytes peak = 0;
+      for (const MemoryPoint& point : curve) peak = std::max(peak, total(point.bytes));
+      peaks_.push_back(peak);
+    }
+    plot_ = {time_span(run, sheet), 0, rows_.pitch * 9 / 10,
+             std::max<Bytes>(*std::max_element(peaks_.begin(), peaks_.end()), 1)};
+    limit_shown_ = capacity_ > 0 && capacity_ / 3 <= plot_.largest;
+    if (limit_shown_) plot_.largest = std::max(plot_.largest, capacity_);
+    make_layers();
+  }
+
+  void draw() {
+    for (int row = 0; row < rows_.shown; ++row) draw_row(row);
+    const std::vector<LegendItem> items = put_layers();
+    write_device_labels(rows_, labelled() ? plot_.height - 900 : plot_.height, sheet_);
+    sheet_.move_down(rows_.shown * rows_.pitch + 50);
+    sheet_.time_axis(plot_.span, "time");
+    sheet_.legend(items);
+    sheet_.note(items.empty() ? "No memory is counted." : note());
+  }
+
+ private:
+  // Whether rows have room for the peak below the device's name.
+  [[nodiscard]] bool labelled() const { return rows_.pitch >= kLabelledFrom; }
+
+  void make_layers() {
+    for (std::size_t k = 0; k < kMemoryCategories; ++k) {
+      const auto category = static_cast<MemoryCategory>(k);
+      areas_[k] = {.name = "memory-" + std::string(to_string(category)),
+                   .fill = look_of(category, sheet_.mono()).fill,
+                   .stroke = sheet_.mono() ? kText : "",
+                   .stroke_width = 25};
+      hatches_[k] = {.name = "hatch", .fill = {}, .stroke = kText, .stroke_width = 20};
+    }
+    bases_ = {.name = "axis", .fill = {}, .stroke = kFaint, .stroke_width = 30};
+    limit_ = {
+        .name = "limit", .fill = {}, .stroke = sheet_.mono() ? kText : kLimit, .stroke_width = 60, .dashed = true};
+  }
+
+  void draw_row(int row) {
+    const Curve curve = thinned(at(curves_, rows_.device(row)), plot_.span);
+    plot_.foot = sheet_.top() + row * rows_.pitch + plot_.height;
+    for (std::size_t k = 0; k < kMemoryCategories; ++k) {
+      const bool holds =
+          std::any_of(curve.begin(), curve.end(), [k](const MemoryPoint& point) { return point.bytes[k] > 0; });
+      if (!holds) continue;
+      areas_[k].shapes.push_back(plot_.area(curve, k));
+      add_hatches(plot_, curve, k, look_of(static_cast<MemoryCategory>(k), sheet_.mono()).hatch, hatches_[k]);
+    }
+    const auto across = [this](Length y) { return Shape{{{plot_.span.left, y}, {plot_.span.right, y}}}; };
+    bases_.shapes.push_back(across(plot_.foot));
+    if (limit_shown_) limit_.shapes.push_back(across(plot_.y_of(capacity_)));
+    if (!labelled()) return;
+    const Point place{200, plot_.foot - plot_.height / 2 + 650};
+    sheet_.write("peak", {place, format_size(at(peaks_, rows_.device(row))), kSmallFont, Align::kLeft}, kFaint);
+  }
+
+  // Puts the layers on the sheet; returns the legend.
+  std::vector<LegendItem> put_layers() {
+    std::vector<LegendItem> items;
+    // Every area reaches down to the base line, so that the last category, which is the highest, is painted first.
+    for (std::size_t k = kMemoryCategories; k-- > 0;) {
+      if (!areas_[k].shapes.empty()) sheet_.add(areas_[k]);
+    }
+    for (std::size_t k = 0; k < kMemoryCategories; ++k) {
+      if (areas_[k].shapes.empty()) continue;
+      if (!hatches_[k].shapes.empty()) sheet_.add(std::move(hatches_[k]));
+      const auto category = static_cast<MemoryCategory>(k);
+      items.push_back({words_of(category), {look_of(category, sheet_.mono())}});
+    }
+    sheet_.add(std::move(bases_));
+    if (limit_shown_) sheet_.add(std::move(limit_));
+    return items;
+  }
+
+  [[nodiscard]] std::string note() const {
+    std::string words = "Rows reach to " + format_size(plot_.largest);
+    words += labelled() ? "; below a device's name its peak." : ".";
+    if (limit_shown_) words += " Dashed: the limit, " + format_size(capacity_) + ".";
+    if (capacity_ > 0 && !limit_shown_) words += " The limit, " + format_size(capacity_) + ", is far above.";
+    if (run_.timeline->measured) words += " Memory follows from the measured times and what the schedule holds.";
+    return words;
+  }
+
+  const RunToDraw& run_;
+  Sheet& sheet_;
+  DeviceRows rows_;
+  std::vector<Curve> curves_;  // by device
+  std::vector<Bytes> peaks_;   // the same
+  Bytes capacity_ = 0;         // of a device; 0: unknown
+  CurvePlot plot_;
+  bool limit_shown_ = false;
+  std::array<Layer, kMemoryCategories> areas_;
+  std::array<Layer, kMemoryCategories> hatches_;
+  Layer bases_;
+  Layer limit_;
+};
+
 }  // namespace
 
-void draw_memory(const RunToDraw& run, Sheet& sheet) {
-  const int devices = run.timeline->devices;
-  const DeviceRows rows = device_rows(devices, kCurvePitch);
-  const Span1D span = time_span(run, sheet);
-  const std::vector<Curve> curves = memory_curves(*run.timeline, *run.schedule, *run.costs);
-  std::vector<Bytes> peaks;
-  for (const Curve& curve : curves) {
-    Bytes peak = 0;
-    for (const MemoryPoint& point : curve) peak = std::max(peak, total(point.bytes));
-    peaks.push_back(peak);
-  }
-  CurvePlot plot{span, 0, rows.pitch * 9 / 10, std::max<Bytes>(*std::max_element(peaks.begin(), peaks.end()), 1)};
-  const Bytes capacity = capacity_of(*run.report);
-  const bool limit_shown = capacity > 0 && capacity / 3 <= plot.largest;
-  if (limit_shown) plot.largest = std::max(plot.largest, capacity);
-  std::array<Layer, kMemoryCategories> areas;
-  std::array<Layer, kMemoryCategories> hatches;
-  Layer bases{.name = "axis", .fill = {}, .stroke = kFaint, .stroke_width = 30};
-  Layer limit{.name = "limit", .fill = {}, .stroke = sheet.mono() ? kText : kLimit, .stroke_width = 60, .dashed = true};
-  std::vector<LegendItem> items;
-  for (std::size_t category = 0; category < kMemoryCategories; ++category) {
-    const Look look = look_of(static_cast<MemoryCategory>(category), sheet.mono());
-    areas[category] = {.name = "memory-" + std::string(to_string(static_cast<MemoryCategory>(category))),
-                       .fill = look.fill,
-                       .stroke = {}};
-    if (sheet.mono()) areas[category].stroke = kText;
-    areas[category].stroke_width = 25;
-    hatches[category] = {.name = "hatch", .fill = {}, .stroke = kText, .stroke_width = 20};
-  }
-  for (int row = 0; row < rows.shown; ++row) {
-    const Curve curve = thinned(at(curves, rows.device(row)), span);
-    plot.foot = sheet.top() + row * rows.pitch + plot.height;
-    for (std::size_t category = 0; category < kMemoryCategories; ++category) {
-      const bool holds = std::any_of(curve.begin(), curve.end(),
-                                     [category](const MemoryPoint& point) { return point.bytes[category] > 0; });
-      if (!holds) continue;
-      areas[category].shapes.push_back(plot.area(curve, category));
-      add_hatches(plot, curve, category, look_of(static_cast<MemoryCategory>(category), sheet.mono()).hatch,
-                  hatches[category]);
-    }
-    bases.shapes.push_back({{{span.left, plot.foot}, {span.right, plot.foot}}});
-    if (limit_shown) {
-      limit.shapes.push_back({{{span.left, plot.y_of(capacity)}, {span.right, plot.y_of(capacity)}}});
-    }
-    if (rows.pitch < kLabelledFrom) continue;
-    sheet.write(
-        "peak",
-        {{200, plot.foot - plot.height / 2 + 650}, format_size(at(peaks, rows.device(row))), kSmallFont, Align::kLeft},
-        kFaint);
-  }
-  // Every area reaches down to the base line, so that the last category, which is the highest, is painted first.
-  for (std::size_t k = kMemoryCategories; k-- > 0;) {
-    if (!areas[k].shapes.empty()) sheet.add(areas[k]);
-  }
-  for (std::size_t k = 0; k < kMemoryCategories; ++k) {
-    if (areas[k].shapes.empty()) continue;
-    if (!hatches[k].shapes.empty()) sheet.add(std::move(hatches[k]));
-    const auto category = static_cast<MemoryCategory>(k);
-    items.push_back({words_of(category), {look_of(category, sheet.mono())}});
-  }
-  sheet.add(std::move(bases));
-  if (limit_shown) sheet.add(std::move(limit));
-  write_device_labels(rows, rows.pitch < kLabelledFrom ? plot.height : plot.height - 900, sheet);
-  sheet.move_down(rows.shown * rows.pitch + 50);
-  sheet.time_axis(span, "time");
-  sheet.legend(items);
-  if (items.empty()) {
-    sheet.note("No memory is counted.");
-    return;
-  }
-  std::string words = "Rows reach to " + format_size(plot.largest);
-  words += rows.pitch < kLabelledFrom ? "." : "; below a device's name its peak.";
-  if (limit_shown) words += " Dashed: the limit, " + format_size(capacity) + ".";
-  if (capacity > 0 && !limit_shown) words += " The limit, " + format_size(capacity) + ", is far above.";
-  if (run.timeline->measured) words += " Memory follows from the measured times and what the schedule holds.";
-  sheet.note(words);
-}
+void draw_memory(const RunToDraw& run, Sheet& sheet) { MemoryPanel(run, sheet).draw(); }
 
 }  // namespace debubble::figure

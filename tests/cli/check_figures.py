@@ -1,89 +1,19 @@
 #!/usr/bin/env python3
-"""What figures draw is what the same run's JSON says, read back from the SVG.
-
-    check_figures.py BINARY             SVG, and what is said without cairo
-    check_figures.py BINARY --cairo     PDF and PNG; exit code 77 (skipped) without cairo
-"""
+"""What figures draw is what the same run's JSON says, read back from the SVG: check_figures.py BINARY"""
 
 import json
 import os
 import re
-import struct
-import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as tree
-import zlib
 
-BINARY = ""
-SVG = "{http://www.w3.org/2000/svg}"
-XLINK = "{http://www.w3.org/1999/xlink}href"
+import figure_reader
+from figure_reader import SVG, XLINK, Figure, cells, run
+
 ROUNDING = 0.011  # hundredths of a point are drawn; and what is read from them
 HOSTILE = "a<b>&\"'\x1b[31m\n</desc><script>alert(1)</script>]]>\u202e"
-
-
-def run(*arguments, folder=None, environment=None, status=0):
-    ended = subprocess.run([BINARY, *arguments], cwd=folder, capture_output=True, timeout=120, check=False,
-                           stdin=subprocess.DEVNULL, env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **(environment or {})})
-    if ended.returncode != status:
-        raise AssertionError(f"{arguments}: status {ended.returncode}\n{ended.stderr.decode()}")
-    return ended.stdout if status == 0 else ended.stderr.decode("utf-8")
-
-
-class Figure:
-    """An SVG by layers, without legends."""
-
-    def __init__(self, text):
-        self.root = tree.fromstring(text)
-        self.layers = [(group.get("class"), group) for group in self.root.findall(SVG + "g")]
-        self.letters = {part.get("id"): part.get("d") for part in self.root.iter(SVG + "path") if part.get("id")}
-
-    def boxes(self, name):
-        """(x, y, width, height) of the boxes of every layer of that class."""
-        found = []
-        for layer, group in self.layers:
-            if layer != name:
-                continue
-            for box in group.findall(SVG + "rect"):
-                found.append(tuple(float(box.get(key)) for key in ("x", "y", "width", "height")))
-            for path in group.findall(SVG + "path"):
-                found += [tuple(map(float, numbers)) for numbers in
-                          re.findall(r"M(-?[\d.]+)[ ]?(-?[\d.]+)h(-?[\d.]+)v(-?[\d.]+)h-?[\d.]+z", path.get("d"))]
-        return found
-
-    def axis(self, number=0):
-        """(left, right) of an axis: its first line."""
-        lines = [group.find(SVG + "path").get("d") for name, group in self.layers if name == "axis"]
-        left, _, length = map(float, re.match(r"M(-?[\d.]+)[ ]?(-?[\d.]+)h(-?[\d.]+)$", lines[number]).groups())
-        return left, left + length
-
-    def texts(self, name):
-        """(x, y, size, letters) of the texts of every layer of that class."""
-        whole = {group.get("id"): group for group in self.root.iter(SVG + "g") if group.get("id")}
-
-        def size_of(group):
-            return 10 * float(re.search(r"scale\(([\d.]+)\)", group.get("transform"))[1])
-
-        found = []
-        for layer, group in self.layers:
-            if layer != name:
-                continue
-            for use in group.findall(SVG + "use"):
-                text = whole[use.get(XLINK)[1:]]
-                found.append((float(use.get("x")), float(use.get("y")), size_of(text), len(text)))
-            for text in group.findall(SVG + "g"):
-                x, y = re.search(r"translate\((-?[\d.]+) (-?[\d.]+)\)", text.get("transform")).groups()
-                found.append((float(x), float(y), size_of(text), len(text)))
-        return found
-
-    def uses(self, name):
-        return sum(len(group) for layer, group in self.layers if layer == name)
-
-
-def cells(row):
-    """The ops of a device's cells: "0F0,(1F3;1B0)OVERLAP_F_B" as [["F"], ["F", "B"]]."""
-    return [re.findall(r"[A-Z]", re.sub(r"OVERLAP.*", "", cell)) for cell in row.split(",") if cell]
 
 
 class Figures(unittest.TestCase):
@@ -355,81 +285,5 @@ class Figures(unittest.TestCase):
         self.assertIn("has no cairo_", said)
 
 
-class ByCairo(unittest.TestCase):
-    def test_pdf(self):
-        command = ["export", "--to", "pdf", "--schedule", "zb-h1", "--show", "causes,idle,memory"]
-        first = run(*command)
-        self.assertEqual(first, run(*command))
-        self.assertTrue(first.startswith(b"%PDF-1."))
-        self.assertTrue(first.rstrip().endswith(b"%%EOF"))
-        self.assertNotIn(b"/FontDescriptor", first)
-        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", first)
-        self.assertAlmostEqual(float(box[1]), 85 / 25.4 * 72, delta=0.02)
-
-    def test_png(self):
-        for width, pixels in (("600px", 600), ("85mm", 1004), ("7in", 2100)):
-            command = ["export", "--to", "png", "--schedule", "zb-h1", "--width", width]
-            first = run(*command)
-            self.assertEqual(first, run(*command))
-            self.assertEqual(first[:8], b"\x89PNG\r\n\x1a\n")
-            self.assertEqual(struct.unpack(">I", first[16:20])[0], pixels)
-        self.same_as_svg(run("export", "--to", "png", "--schedule", "zb-h1", "--width", "600px"),
-                         Figure(run("export", "--to", "svg", "--schedule", "zb-h1", "--width", "600px")))
-
-    def same_as_svg(self, png, figure):
-        """The colour just inside the lower left corner of each box is that of its layer."""
-        picture = Pixels(png)
-        scale = picture.width / float(figure.root.get("viewBox").split()[2])
-        for kind, colour in (("F", (0x00, 0x72, 0xB2)), ("I", (0xF0, 0xE4, 0x42)), ("W", (0x00, 0x9E, 0x73))):
-            boxes = figure.boxes(kind)
-            self.assertEqual(len(boxes), 32)
-            for x, y, _, height in boxes:
-                seen = picture.at(int((x + 1.2) * scale), int((y + height - 1.2) * scale))
-                self.assertLess(max(abs(a - b) for a, b in zip(seen, colour)), 12, (kind, x, y, seen))
-
-
-class Pixels:
-    """An RGB picture of a PNG."""
-
-    def __init__(self, png):
-        self.width, self.height = struct.unpack(">II", png[16:24])
-        data, at = b"", 8
-        while at < len(png):
-            length, kind = struct.unpack(">I4s", png[at:at + 8])
-            if kind == b"IDAT":
-                data += png[at + 8:at + 8 + length]
-            at += 12 + length
-        self.rows, raw, before = [], zlib.decompress(data), bytearray(3 * self.width)
-        for row in range(self.height):
-            start = row * (1 + 3 * self.width)
-            before = self.unfiltered(raw[start], bytearray(raw[start + 1:start + 1 + 3 * self.width]), before)
-            self.rows.append(before)
-
-    @staticmethod
-    def unfiltered(how, line, above):
-        for k, value in enumerate(line):
-            left, up, corner = (line[k - 3], above[k], above[k - 3]) if k >= 3 else (0, above[k], 0)
-            guess = left + up - corner
-            nearest = min((left, up, corner), key=lambda one: abs(guess - one))
-            line[k] = (value + (0, left, up, (left + up) // 2, nearest)[how]) & 0xFF
-        return line
-
-    def at(self, x, y):
-        return tuple(self.rows[y][3 * x:3 * x + 3])
-
-
-def main():
-    if sys.argv[2:] != ["--cairo"]:
-        tests = Figures
-    elif subprocess.run([BINARY, "export", "--to", "png"], capture_output=True, check=False).returncode == 3:
-        print("SKIPPED: no cairo (apt-get install libcairo2)")
-        return 77
-    else:
-        tests = ByCairo
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(tests)
-    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv[1])
-    sys.exit(main())
+    sys.exit(figure_reader.main(Figures))

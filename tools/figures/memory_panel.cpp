@@ -96,10 +96,7 @@ class MemoryPanel {
       for (const MemoryPoint& point : curve) peak = std::max(peak, total(point.bytes));
       peaks_.push_back(peak);
     }
-    plot_ = {time_span(run, sheet), 0, rows_.pitch * 9 / 10,
-             std::max<Bytes>(*std::max_element(peaks_.begin(), peaks_.end()), 1)};
-    limit_shown_ = capacity_ > 0 && capacity_ / 3 <= plot_.largest;
-    if (limit_shown_) plot_.largest = std::max(plot_.largest, capacity_);
+    set_scale();
     make_layers();
   }
 
@@ -116,6 +113,13 @@ class MemoryPanel {
  private:
   // Whether rows have room for the peak below the device's name.
   [[nodiscard]] bool labelled() const { return rows_.pitch >= kLabelledFrom; }
+
+  // All rows have one scale. The limit is on it where that leaves the curves a third of the height.
+  void set_scale() {
+    const Bytes most = std::max<Bytes>(*std::max_element(peaks_.begin(), peaks_.end()), 1);
+    limit_shown_ = capacity_ > 0 && capacity_ / 3 <= most;
+    plot_ = {time_span(run_, sheet_), 0, rows_.pitch * 9 / 10, limit_shown_ ? std::max(most, capacity_) : most};
+  }
 
   void make_layers() {
     for (std::size_t k = 0; k < kMemoryCategories; ++k) {

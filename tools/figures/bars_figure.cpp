@@ -88,9 +88,9 @@ Drawing bars_figure(const std::vector<ComparedBar>& runs, const FigureFrame& fra
     values.push_back({{peak + 200, base}, format_size(run.peak), kFontSize, Align::kLeft});
     head += kComparedPitch;
   }
-  sheet.paint("busy", busy, true);
-  sheet.paint("bubble", bubble, true);
-  sheet.paint("memory", memory, true);
+  sheet.paint("busy", busy, Edge::kWide);
+  sheet.paint("bubble", bubble, Edge::kWide);
+  sheet.paint("memory", memory, Edge::kWide);
   const bool limit_shown = frame.limit && *frame.limit <= columns.memory.largest;
   if (limit_shown) {
     const Length x = columns.memory.x_of(*frame.limit);

@@ -37,12 +37,14 @@ void draw_idle(const RunToDraw& run, Sheet& sheet) {
     const Length base = head + (height + kFontSize * kDigitHeight / 100) / 2;
     sheet.write("share", {{span.x_of(sum) + 200, base}, format_percent(device.bubble_ratio), kFontSize, Align::kLeft});
   }
+  // A white cause beside another one would not be seen without its edge.
+  const Edge edge = rows.pitch < 500 ? Edge::kNone : sheet.mono() ? Edge::kAll : Edge::kWide;
   std::vector<LegendItem> items;
   for (std::size_t k = 0; k < kIdleCauses; ++k) {
     if (painted[k].boxes.empty()) continue;
     const auto cause = static_cast<IdleCause>(k);
     painted[k].look = look_of(cause, sheet.mono());
-    sheet.paint("cause-" + std::string(to_string(cause)), painted[k], rows.pitch >= 500);
+    sheet.paint("cause-" + std::string(to_string(cause)), painted[k], edge);
     items.push_back({words_of(cause), {painted[k].look}, sheet.mono() ? "" : sign_of(cause)});
     if (sheet.mono()) continue;
     for (const Box& box : painted[k].boxes) {

@@ -51,7 +51,7 @@ void paint_boxes(const PipelineBoxes& boxes, Sheet& sheet) {
   for (const auto& [kind, named] : boxes.boxes) {
     Painted painted{look_of_kind(kind, sheet.mono()), {}};
     for (const NamedBox& one : named) painted.boxes.push_back(one.box);
-    sheet.paint(class_of(kind), painted, !boxes.merged);
+    sheet.paint(class_of(kind), painted, boxes.merged ? Edge::kNone : Edge::kWide);
     if (!kind.light || !sheet.mono()) continue;
     Layer foot{.name = "foot", .fill = kText, .stroke = {}};
     for (const Box& box : painted.boxes) {
@@ -97,7 +97,7 @@ std::set<IdleCause> paint_causes(const RunToDraw& run, const DeviceRows& rows, c
   }
   for (const IdleCause cause : shown) {
     at(painted, cause).look = look_of(cause, sheet.mono());
-    sheet.paint("cause-" + std::string(to_string(cause)), at(painted, cause), true);
+    sheet.paint("cause-" + std::string(to_string(cause)), at(painted, cause), Edge::kWide);
   }
   if (sheet.mono()) return shown;  // hatches tell them apart; letters upon them could not be read
   for (const auto& [box, cause] : signs) {
@@ -116,7 +116,7 @@ void paint_collectives(const RunToDraw& run, const DeviceRows& rows, const Span1
     const Length head = sheet.top() + step.device / rows.every * rows.pitch + rows.pitch - kStripHeight - kGap;
     painted.boxes.push_back({left, head, std::max<Length>(span.x_of(step.end) - left, 20), kStripHeight});
   }
-  sheet.paint("collective", painted, false);
+  sheet.paint("collective", painted, Edge::kNone);
 }
 
 std::string light_words(const Schedule& schedule) {
@@ -182,7 +182,7 @@ void draw_pipeline(const RunToDraw& run, bool causes, Sheet& sheet) {
   for (int row = 0; row < rows.shown; ++row) {
     idle.boxes.push_back({span.left, sheet.top() + row * rows.pitch, span.width(), height});
   }
-  sheet.paint("idle", idle, false);
+  sheet.paint("idle", idle, Edge::kNone);
   const PipelineBoxes boxes = pipeline_boxes(run, rows, span, sheet.top(), height);
   std::set<IdleCause> shown;
   if (causes) shown = paint_causes(run, rows, span, sheet);

@@ -153,12 +153,13 @@ void Sheet::write(const std::string& name, Text text, const char* ink) {
   drawing_.layers.back().texts.push_back(std::move(text));
 }
 
-void Sheet::paint(const std::string& name, const Painted& painted, bool outlined) {
+void Sheet::paint(const std::string& name, const Painted& painted, Edge edge) {
   Layer wide{.name = name, .fill = painted.look.fill, .stroke = mono_ ? kText : kPaper, .stroke_width = kEdge};
   Layer narrow{.name = name, .fill = painted.look.fill, .stroke = {}};
   Layer hatch{.name = "hatch", .fill = {}, .stroke = kText, .stroke_width = 25};
   for (const Box& box : painted.boxes) {
-    (outlined && box.width >= kOutlinedFrom ? wide : narrow).boxes.push_back(box);
+    const bool has_edge = edge == Edge::kAll || (edge == Edge::kWide && box.width >= kOutlinedFrom);
+    (has_edge ? wide : narrow).boxes.push_back(box);
     for (Shape& line : hatch_lines(box, painted.look.hatch)) hatch.shapes.push_back(std::move(line));
   }
   for (Layer* layer : {&wide, &narrow, &hatch}) {
@@ -229,7 +230,7 @@ void Sheet::draw_swatch(const LegendItem& item, Length x) {
   if (item.looks.empty()) return;
   const Length part = kSwatchWidth / static_cast<Length>(item.looks.size());
   for (std::size_t k = 0; k < item.looks.size(); ++k) {
-    paint("legend", {item.looks[k], {{x + static_cast<Length>(k) * part, top_, part, kSwatchHeight}}}, true);
+    paint("legend", {item.looks[k], {{x + static_cast<Length>(k) * part, top_, part, kSwatchHeight}}}, Edge::kWide);
   }
   if (item.foot) add({.name = "foot", .fill = kText, .stroke = {}}).boxes.push_back({x, top_ + 480, kSwatchWidth, 120});
   if (item.sign.empty()) return;

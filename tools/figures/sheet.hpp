@@ -49,6 +49,9 @@ struct Tick {
   std::string words;
 };
 
+// Which boxes have a thin edge.
+enum class Edge : std::uint8_t { kNone, kWide, kAll };  // kWide: those that are wide enough for it
+
 class Sheet {
  public:
   Sheet(Length width, bool mono);
@@ -62,8 +65,8 @@ class Sheet {
   // A layer of its own, above all before it.
   Layer& add(Layer layer);
   void write(const std::string& name, Text text, const char* ink = kText);
-  // Boxes of one look, its hatch over them; `outlined`: boxes wide enough have a thin edge.
-  void paint(const std::string& name, const Painted& painted, bool outlined);
+  // Boxes of one look, its hatch over them.
+  void paint(const std::string& name, const Painted& painted, Edge edge);
   // A line at `top()`, ticks and numbers below it, and a title in the middle; moves down past it.
   void axis(const Span1D& span, const std::vector<Tick>& ticks, const std::string& title);
   // The same with round numbers of times: "time (ms)".

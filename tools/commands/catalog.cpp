@@ -58,7 +58,9 @@ std::span<const CommandEntry> command_catalog() {
                    "  debubble import --from megatron train.sh -o job.toml",
                    make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
-                   "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
+                   "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv\n"
+                   "  debubble export --to svg --schedule zb-h1 -p 4 -m 8 -o zb-h1.svg",
+                   make_export},
       CommandEntry{"explain", "what limits a step, why an op waits; schedules, words, error codes",
                    "debubble explain step --schedule 1f1b -p 4 -m 8", make_explain},
       CommandEntry{"list", "schedules, topologies, models, hardware, words, error codes, ...",

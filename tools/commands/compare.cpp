@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "formats/exporters/finding_text.hpp"
@@ -26,6 +25,8 @@
 #include "studies/compare/nearest.hpp"
 #include "studies/compare/told_apart.hpp"
 #include "studies/simulate/memory_verdict.hpp"
+#include "tools/commands/compare_checks.hpp"
+#include "tools/figures/figure_file.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/flags/flag_text.hpp"
 #include "tools/output/fail_if.hpp"
@@ -47,43 +48,6 @@ constexpr std::string_view kCompareFormats = "text|json|csv";
 // A page holds runs op by op up to this, and of all together, the first of them, no more than that.
 constexpr std::size_t kMostPageOps = 100'000;
 constexpr std::size_t kMostPageOpsTogether = 500'000;
-
-// A parameter that none of the compared schedules knows is a slip.
-void check_compared_params(const Scenario& scenario, const std::vector<std::string>& names) {
-  std::set<std::string> unknown;
-  for (const auto& [key, value] : scenario.params) unknown.insert(key);
-  for (const std::string& name : names) {
-    for (const auto& [key, value] : scenario_for(scenario, name).params) {
-      if (find_schedule(name) != nullptr) unknown.erase(key);
-    }
-  }
-  std::vector<Diagnostic> diagnostics;
-  for (const std::string& key : unknown) {
-    diagnostics.push_back({"S002", "--param " + key, "none of the compared schedules has a parameter \"" + key + "\"",
-                           "see `debubble list schedules`"});
-  }
-  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
-}
-
-// Step times compare only between runs of the same work; a table brings its own numbers.
-void require_equal_work(const std::vector<Contender>& contenders) {
-  const Report* first = nullptr;
-  const auto size = [](const ScheduleFacts& facts) {
-    return "-p " + std::to_string(facts.devices) + " -m " + std::to_string(facts.microbatches);
-  };
-  for (const Contender& contender : contenders) {
-    const Report& report = contender.report;
-    if (!has_result(report)) continue;
-    if (first == nullptr) first = &report;
-    const ScheduleFacts& a = first->schedule;
-    const ScheduleFacts& b = report.schedule;
-    if (a.devices == b.devices && a.microbatches == b.microbatches) continue;
-    throw InputError(
-        Diagnostic{"C001", "--schedule",
-                   a.name + " runs " + size(a) + ", " + b.name + " " + size(b) + ": their step times do not compare",
-                   "give the table's numbers to all, with -p and -m"});
-  }
-}
 
 class Compare : public Command {
  public:
@@ -117,19 +81,23 @@ class Compare : public Command {
     rows.push_back(assumptions_row(output_));
     rows.push_back(details_row(output_, "all rows, notes, reasons, and framework support"));
     rows.push_back(html_row(html_));
+    add_rows(rows, flag_rows(figure_, "bars (default), or front: step against memory"));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
     if (!fail_if_.empty()) (void)FailIf::parse(fail_if_);  // before any work
+    check_compare_figure(figure_.show);
     if (!configs_.empty()) return run_configs(invocation);
     const Scenario scenario = check_scenario(scenario_);
     Terms terms = terms_of(scenario);
     const std::vector<std::string> names =
         contender_names(scenario, runs_in_.empty() ? "" : parse_framework(runs_in_, "--runs-in"), terms.all);
     check_compared_params(scenario, names);
+    if (!figure_.file.empty() && terms.equal != Equal::kDevices) refuse_figure_of_unequal_work();
     HtmlFile html(html_);
+    figure::FigureFile drawn(figure_);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
     if (terms.equal == Equal::kMemory && !terms.memory_limit) terms.memory_limit = memory_of_1f1b(scenario, progress);
@@ -141,7 +109,7 @@ class Compare : public Command {
     settle_size(contenders, terms);
     const std::optional<std::size_t> nearest = nearest_to_fit(contenders);
     if (nearest) try_remedies(scenario, terms, contenders[*nearest], progress);
-    return finish(contenders, nearest, terms, invocation, {html, output});
+    return finish(contenders, nearest, terms, invocation, {html, output, drawn});
   }
 
  private:
@@ -150,7 +118,9 @@ class Compare : public Command {
     if (parse_equal(equal_) != Equal::kDevices) {
       fail("C001", "--equal", "scenario files are compared as they are, per GPU and second", "leave --equal out");
     }
+    if (!figure_.file.empty()) refuse_figure_of_unequal_work();
     HtmlFile html(html_);
+    figure::FigureFile drawn(figure_);
     Output output(output_, kCompareFormats);
     StderrProgress progress;
     std::vector<Contender> contenders;
@@ -168,12 +138,13 @@ class Compare : public Command {
     }
     require_some_result(contenders);
     rank(contenders);
-    return finish(contenders, std::nullopt, terms, invocation, {html, output});
+    return finish(contenders, std::nullopt, terms, invocation, {html, output, drawn});
   }
 
   struct Results {
     HtmlFile& html;
     Output& output;
+    figure::FigureFile& figure;
   };
 
   Terms add_contenders_of(const std::string& file, std::vector<Contender>& contenders, Progress& progress) {
@@ -204,7 +175,18 @@ class Compare : public Command {
     if (results.html.wanted()) {
       results.html.write(page_of(contenders, comparison_of(contenders, nearest, terms), invocation));
     }
+    const bool drawable = std::any_of(contenders.begin(), contenders.end(),
+                                      [](const Contender& contender) { return has_result(contender.report); });
+    if (results.figure.wanted() && drawable) {
+      results.figure.write(compare_figure(contenders, figure_.show,
+                                          {.title = title_of(terms),
+                                           .description = "Made by: " + invocation.command_line,
+                                           .limit = terms.memory_limit,
+                                           .width = results.figure.width(),
+                                           .mono = figure_.mono}));
+    }
     results.html.commit();
+    results.figure.commit();
     results.output.commit();
     return status;
   }
@@ -379,6 +361,7 @@ class Compare : public Command {
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::string html_;
+  figure::FigureFlags figure_;
   std::string fail_if_;
   std::string equal_ = "devices";
   std::string memory_limit_;

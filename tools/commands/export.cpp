@@ -21,6 +21,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/simulate/simulate.hpp"
+#include "tools/commands/export_figure.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -31,8 +32,16 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
-                                                "megatron-layout", "chrome-trace",  "topology-json"};
+const std::array<std::string, 10> kExportFormats{"pytorch-csv",
+                                                 "pytorch-comms",
+                                                 "zero-bubble-json",
+                                                 "schedule-json",
+                                                 "megatron-layout",
+                                                 "chrome-trace",
+                                                 "topology-json",
+                                                 "svg",
+                                                 "pdf",
+                                                 "png"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
@@ -55,7 +64,7 @@ class Export : public Command {
         {.name = "--to",
          .type = "FORMAT",
          .names = export_formats,
-         .help = "format: pytorch-csv, schedule-json, ...",
+         .help = "pytorch-csv, schedule-json, svg, ...",
          .target = &to_,
          .required = true},
         {.name = "--output",
@@ -66,12 +75,16 @@ class Export : public Command {
          .preset = "-",
          .target = &output_},
     };
+    add_rows(rows, flag_rows(figure_));
     add_rows(rows, flag_rows(scenario_));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
     if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
+    if (to_ == "svg" || to_ == "pdf" || to_ == "png")
+      return export_figure({figure_, scenario_, to_, output_}, invocation);
+    refuse_figure_flags(figure_, to_);
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -144,6 +157,7 @@ class Export : public Command {
   }
 
   ScenarioFlags scenario_;
+  ExportFigureFlags figure_;
   std::string to_;
   std::string output_ = "-";
 };

@@ -17,6 +17,8 @@
 #include "studies/live/flags.hpp"
 #include "studies/live/start.hpp"
 #include "studies/runs/predict.hpp"
+#include "tools/figures/figure_file.hpp"
+#include "tools/figures/run_figure.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
@@ -54,6 +56,7 @@ class Live : public Command {
     rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
     rows.push_back(html_row(html_));
+    add_rows(rows, flag_rows(figure_, "its parts: pipeline, causes, idle, memory"));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'"));
     return rows;
   }
@@ -67,8 +70,10 @@ class Live : public Command {
     }
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    const std::vector<figure::RunPanel> panels = figure::parse_run_panels(figure_.show, "--show");
     RunFiles files(files_, output_.output);
     HtmlFile html(html_);
+    figure::FigureFile drawn(figure_);
     Output output(output_, kLiveFormats);
 
     StderrProgress progress;
@@ -83,9 +88,15 @@ class Live : public Command {
       const Simulated run = run_of(plan, outcome);
       files.write_result(run, *outcome.record, progress);
       if (html.wanted()) html.write(live_page(plan, outcome, run, invocation));
+      if (drawn.wanted()) {
+        drawn.write(run_figure(
+            {&run.result.timeline, &run.job.schedule, &run.job.costs, &run.result.report, invocation.command_line},
+            panels, drawn.width(), figure_.mono));
+      }
     }
     files.commit();
     html.commit();
+    drawn.commit();
     output.commit();
     return fired || !ended ? kExitFinding : kExitOk;
   }
@@ -197,6 +208,7 @@ class Live : public Command {
   OutputFlags output_;
   RunFileFlags files_;
   std::string html_;
+  figure::FigureFlags figure_;
   std::string fail_if_;
 };
 

@@ -14,6 +14,8 @@
 #include "studies/plan/asked_planners.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/plan/plan.hpp"
+#include "tools/figures/figure_file.hpp"
+#include "tools/figures/study_figures.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -54,6 +56,7 @@ class PlanCommand : public Command {
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kPlan));
     add_rows(rows, flag_rows(output_, kPlanFormats));
     rows.push_back(html_row(html_));
+    add_rows(rows, flag_rows(figure_, ""));
     rows.push_back(assumptions_row(output_));
     rows.back().help = "all that --schedule-only assumes, with sources";
     return rows;
@@ -72,6 +75,10 @@ class PlanCommand : public Command {
       throw InputError(Diagnostic{"C087", "--html", "only the plan of a whole job has a page",
                                   "simulate what it prints with --html, or leave it out"});
     }
+    if (!figure_.file.empty() && (schedule_only_ || asks_planners(planners_))) {
+      throw InputError(Diagnostic{"C087", "--figure", "only the plan of a whole job has a figure",
+                                  "simulate what it prints with --figure, or leave it out"});
+    }
     flags_.read_scenario = read_scenario_file;
     if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);
     const std::unique_ptr<PlanRanks> ranks = join_ranks();
@@ -84,6 +91,7 @@ class PlanCommand : public Command {
       return run_planners(invocation);
     }
     HtmlFile html(html_);
+    figure::FigureFile drawn(figure_);
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
@@ -101,12 +109,32 @@ class PlanCommand : public Command {
         break;
     }
     if (html.wanted()) html.write(plan_page(plan, count, invocation.command_line));
+    if (drawn.wanted() && !plan.search.runs.empty()) {
+      drawn.write(figure_of(
+          plan, {.description = "Made by: " + invocation.command_line, .width = drawn.width(), .mono = figure_.mono}));
+    }
     html.commit();
+    drawn.commit();
     output.commit();
     return plan.search.runs.empty() ? kExitFinding : kExitOk;
   }
 
  private:
+  // Step against memory of all runs that were simulated and fit, those of the front among them.
+  static figure::Drawing figure_of(const Plan& plan, figure::FigureFrame frame) {
+    std::vector<PlannedRun> runs = plan.search.runs;
+    if (plan.front) runs.insert(runs.begin(), plan.front->points.begin(), plan.front->points.end());
+    std::vector<figure::FrontPoint> points;
+    points.reserve(runs.size());
+    for (const PlannedRun& run : runs) points.push_back({to_string(run.choice), run.step, run.peak});
+    const std::string text = plan_view(plan, 1, ViewStyle{});
+    if (plan.best && plan.best->result.report.memory_fit) {
+      frame.limit = plan.best->result.report.memory_fit->capacity;
+    }
+    frame.title = text.substr(0, text.find('\n'));
+    return front_figure(points, frame);
+  }
+
   // Where nothing fits, the plan says so.
   int run_planners(const Invocation& invocation) {
     check_planner_names(planners_);
@@ -178,6 +206,7 @@ class PlanCommand : public Command {
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::string html_;
+  figure::FigureFlags figure_;
   std::optional<int> top_;
   std::optional<int> patience_;
   bool schedule_only_ = false;

@@ -16,6 +16,8 @@
 #include "studies/simulate/remedies.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "studies/uncertainty/step_range.hpp"
+#include "tools/figures/figure_file.hpp"
+#include "tools/figures/run_figure.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
@@ -42,6 +44,7 @@ class Simulate : public Command {
     rows.push_back(assumptions_row(output_));
     add_rows(rows, flag_rows(files_));
     rows.push_back(html_row(html_));
+    add_rows(rows, flag_rows(figure_, "its parts: pipeline, causes, idle, memory"));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'"));
     return rows;
   }
@@ -50,13 +53,15 @@ class Simulate : public Command {
     const Scenario scenario = check_scenario(scenario_);
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    const std::vector<figure::RunPanel> panels = figure::parse_run_panels(figure_.show, "--show");
     RunFiles files(files_, output_.output);
     HtmlFile html(html_);
+    figure::FigureFile drawn(figure_);
     Output output(output_, kSimulateFormats);
 
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    const Keep keep = files.need_run() || html.wanted() ? Keep::kTimeline : Keep::kNumbers;
+    const Keep keep = files.need_run() || html.wanted() || drawn.wanted() ? Keep::kTimeline : Keep::kNumbers;
     Simulated run = simulate(scenario, name, progress, keep);
     if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
     if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
@@ -65,12 +70,18 @@ class Simulate : public Command {
     const AdviceContext context = advice_context(scenario, name, run);
     show(run, context, invocation, output);
     if (html.wanted()) html.write(run_page("simulate", run, context, invocation.command_line));
+    if (has_result(run.result.report) && drawn.wanted()) {
+      drawn.write(run_figure(
+          {&run.result.timeline, &run.job.schedule, &run.job.costs, &run.result.report, invocation.command_line},
+          panels, drawn.width(), figure_.mono));
+    }
     files.write_schedule(run.job.schedule);
     if (has_result(run.result.report) && files.need_run()) {
       files.write_result(run, record_of(run, invocation.command_line), progress);
     }
     files.commit();
     html.commit();
+    drawn.commit();
     output.commit();
     return fired || !has_result(run.result.report) || out_of_memory(run.result.report) ? kExitFinding : kExitOk;
   }
@@ -124,6 +135,7 @@ class Simulate : public Command {
   OutputFlags output_;
   RunFileFlags files_;
   std::string html_;
+  figure::FigureFlags figure_;
   std::string fail_if_;
 };
 

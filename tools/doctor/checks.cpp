@@ -27,6 +27,7 @@
 #include "studies/measure/places.hpp"
 #include "studies/parallel.hpp"
 #include "tools/doctor/build_facts.hpp"
+#include "tools/figures/cairo.hpp"
 
 namespace debubble {
 
@@ -152,6 +153,10 @@ MachineCheck solver_check() {
       "CBC", [] { return std::string(load_mixed_solver().name()) + ": --schedule optimal --param solver=cbc"; });
 }
 
+MachineCheck figures_check() {
+  return machine_check("cairo", [] { return figure::cairo_text() + ": figures as PDF and PNG"; });
+}
+
 // Loaded as the CUDA driver and NVTX load it: a file that is there may still need a newer system than this one.
 std::string loaded_injection_library() {
   const std::string path = injection_library().string();
@@ -191,6 +196,7 @@ std::vector<MachineCheck> check_machine() {
       products_check(),
       mpi_check(),
       solver_check(),
+      figures_check(),
       {"CUDA when built", toolkit.empty() ? "missing" : "ok",
        !toolkit.empty()   ? toolkit
        : !problem.empty() ? problem + "; none is needed"

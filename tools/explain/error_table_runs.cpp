@@ -69,7 +69,7 @@ constexpr std::array<ErrorRow, 10> kLive{{
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
 
-constexpr std::array<ErrorRow, 24> kMachine{{
+constexpr std::array<ErrorRow, 25> kMachine{{
     {"U001", "", "no CUPTI library, or one without the functions that are needed",
      "install CUPTI, or name it with DEBUBBLE_CUPTI"},
     {"U003", "U045", "another profiler or injected tool is attached",
@@ -118,6 +118,8 @@ constexpr std::array<ErrorRow, 24> kMachine{{
      "update the driver, use fewer devices, or other GPUs"},
     {"U064", "", "no solver for MILPs: the plugin or CBC is missing or of another version",
      "install CBC and build debubble with it, or use --param solver=search"},
+    {"U065", "", "no cairo, which draws figures as PDF and PNG, or one that is too old or fails",
+     "install it (apt-get install libcairo2), or write SVG"},
 }};
 
 constexpr std::array<ErrorFamily, 4> kRunFamilies{{

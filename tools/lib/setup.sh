@@ -23,8 +23,8 @@ fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lin
 # What tools/package needs in addition.
 package_packages=(dpkg-dev file:file gzip:gzip)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
-# tsc: their bundle.
-optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh
+# tsc: their bundle. libcairo2: figures as PDF and PNG.
+optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh libcairo2
   chromium:chromium esbuild:esbuild tsc:node-typescript)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)

@@ -86,7 +86,7 @@ StageCost read_cost(TraceFacts& facts, const std::string& key) {
 }
 
 // "1 4" under `key`; empty where it is absent.
-std::vector<std::int64_t> read_numbers(TraceFacts& facts, const std::string& key) {
+std::vector<std::int64_t> read_number_list(TraceFacts& facts, const std::string& key) {
   std::vector<std::int64_t> numbers;
   const std::string* all = facts.find(key);
   std::istringstream words(all == nullptr ? "" : *all);
@@ -101,10 +101,10 @@ std::vector<std::int64_t> read_numbers(TraceFacts& facts, const std::string& key
   return numbers;
 }
 
-std::vector<TimesAtWork> read_times_at_work(TraceFacts& facts, std::int64_t stages, std::int64_t devices) {
+std::vector<TimesAtWork> read_traced_times(TraceFacts& facts, std::int64_t stages, std::int64_t devices) {
   std::vector<TimesAtWork> found;
   std::int64_t before = 0;
-  for (const std::int64_t at_work : read_numbers(facts, "at_work")) {
+  for (const std::int64_t at_work : read_number_list(facts, "at_work")) {
     if (at_work <= before || at_work >= devices) facts.complain("at_work", "must ascend, to fewer than all devices");
     facts.finish();
     before = at_work;
@@ -159,7 +159,7 @@ Schedule read_schedule(const PipelineTrace& trace, TraceFacts& facts, std::int64
 
 // Counted memory, one number for each device; empty where nobody counted.
 std::vector<Bytes> read_traced_sizes(TraceFacts& facts, const std::string& key, std::int64_t devices) {
-  std::vector<Bytes> sizes = read_numbers(facts, key);
+  std::vector<Bytes> sizes = read_number_list(facts, key);
   if (facts.find(key) != nullptr && static_cast<std::int64_t>(sizes.size()) != devices) {
     facts.complain(key, "must hold one size for each device");
     return {};
@@ -267,7 +267,7 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
     record.costs.stages.push_back(read_cost(facts, "costs of stage " + std::to_string(s)));
     facts.finish();
   }
-  record.costs.at_work = read_times_at_work(facts, stages, devices);
+  record.costs.at_work = read_traced_times(facts, stages, devices);
   Observation observation = observe(trace, devices);
   record.schedule = read_schedule(trace, facts, devices);
   if (record.schedule.stages != stages) facts.complain("stages", "is not the number of stages of the rows");

@@ -182,7 +182,7 @@ TEST_CASE("stages of many layers do not fill a stream behind the gate, neither i
   CHECK_EQ(result.iterations.size(), 2);
   const auto& notes = result.origin.notes;
   CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-    return note.find("rounds of the calibration began before all was launched") != std::string::npos;
+    return note.find("blocks of the calibration began before all was launched") != std::string::npos;
   }));
 }
 

@@ -113,7 +113,7 @@ std::optional<Result> numbers_only(const Job& job, Progress& progress) {
 
 // A span and a transfer for each op, what is worked out from them, and the program.
 void require_room_for_spans(const Job& job) {
-  constexpr std::size_t kBytesEach = 260;
+  constexpr std::size_t kBytesEach = 220;
   require_room(job.schedule.total_ops(), kBytesEach,
                "use fewer microbatches: the steady state repeats; numbers alone, without --trace and --save-run, take "
                "16 bytes per op where transfers overlap with compute and share no links");

@@ -25,6 +25,8 @@ struct TraceEvent {
     kCopy,
     kStep,
     kExtraWork,
+    kIdle,
+    kCriticalPath,
     kMemory,
     kArrowBegin,
     kArrowEnd
@@ -34,7 +36,7 @@ struct TraceEvent {
   Nanoseconds duration = 0;
   Kind kind = Kind::kCompute;
   std::int32_t device = 0;
-  std::int32_t index = 0;  // into spans, transfers, copies, steps, extra work, or the device's memory curve
+  std::int32_t index = 0;  // into spans, transfers, copies, steps, extra work, gaps, path, or the device's memory curve
 
   friend bool operator<(const TraceEvent& a, const TraceEvent& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
@@ -82,6 +84,7 @@ struct TracePart {
   int parts = 1;      // runs in the trace, and
   int part = 0;       // which one this is: devices of the same number are grouped
   const FilledBubbles* extra_work = nullptr;
+  bool causes = true;  // with the tracks of idle times and of the critical path
 };
 
 }  // namespace debubble::trace_detail

@@ -65,6 +65,7 @@ class Export : public Command {
          .default_text = "-, stdout",
          .preset = "-",
          .target = &output_},
+        ops_only_row(ops_only_),
     };
     add_rows(rows, flag_rows(scenario_));
     return rows;
@@ -72,6 +73,7 @@ class Export : public Command {
 
   int run(const Invocation& invocation) override {
     if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
+    require_trace(ops_only_, to_ == "chrome-trace", "--to chrome-trace writes one");
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -137,7 +139,7 @@ class Export : public Command {
     if (to_ == "zero-bubble-json") {
       write_node_list(run.job.schedule, run.result.timeline, [&](std::string_view text) { file.write(text); });
     } else {
-      write_trace(run, invocation.command_line, nullptr, file);
+      write_trace(run, invocation.command_line, nullptr, ops_only_, file);
     }
     file.commit();
     return kExitOk;
@@ -146,6 +148,7 @@ class Export : public Command {
   ScenarioFlags scenario_;
   std::string to_;
   std::string output_ = "-";
+  bool ops_only_ = false;
 };
 
 }  // namespace

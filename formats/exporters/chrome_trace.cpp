@@ -340,8 +340,7 @@ void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, cons
 
 void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, const std::string& facts,
                         const TextSink& sink) {
-  std::int32_t first_process = 1000;
-  while (first_process <= predicted.timeline->devices) first_process *= 10;  // its critical path is a process, too
+  const std::int32_t first_process = trace_detail::first_measured_process(predicted.timeline->devices);
   TraceStream stream(sink);
   stream.begin(facts);
   const auto arrows = static_cast<std::int64_t>(predicted.timeline->transfers.size()) + 1;

@@ -11,13 +11,6 @@
 namespace debubble::trace_detail {
 namespace {
 
-// "transfer latency": the report's word, as text.
-std::string words_of(IdleCause cause) {
-  std::string words = to_string(cause);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
-}
-
 template <typename Thing>
 std::pair<Nanoseconds, Nanoseconds> times_of(const Thing& thing) {
   return {thing.begin, thing.end};
@@ -42,6 +35,16 @@ std::pair<Nanoseconds, Nanoseconds> times_of(const Timeline& timeline, const Gat
 }
 
 }  // namespace
+
+std::string words_of(IdleCause cause) {
+  std::string words = to_string(cause);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+IdleCause cause_of(const IdleGap& gap) {
+  return static_cast<IdleCause>(std::max_element(gap.causes.begin(), gap.causes.end()) - gap.causes.begin());
+}
 
 CauseTracks::CauseTracks(const Timeline& timeline) : timeline_(timeline), gaps_(idle_gaps(timeline)) {
   for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
@@ -81,30 +84,31 @@ void CauseTracks::add_events(std::vector<TraceEvent>& events) const {
   }
 }
 
-const StepSpan* CauseTracks::step_at(std::int32_t device, Nanoseconds begin) const {
-  const auto found = steps_.find({device, begin});
-  return found == steps_.end() ? nullptr : &at(timeline_.steps, found->second);
+CauseTracks::GapEnd CauseTracks::end_of(const IdleGap& gap) const {
+  const Span* span = gap.before < 0 ? nullptr : &at(timeline_.spans, gap.before);
+  if (span != nullptr && span->begin == gap.end) return {nullptr, span};
+  const auto step = steps_.find({gap.device, gap.end});
+  return {step == steps_.end() ? nullptr : &at(timeline_.steps, step->second), span};
 }
 
 void CauseTracks::write_gap(TraceNames& text, std::int32_t index, std::int64_t thread) const {
   const IdleGap& gap = at(gaps_, index);
-  const auto most = std::max_element(gap.causes.begin(), gap.causes.end());
   text.next_line();
-  text.out << "{\"name\":\"" << words_of(static_cast<IdleCause>(most - gap.causes.begin())) << "\",\"cat\":\"idle";
+  text.out << "{\"name\":\"" << words_of(cause_of(gap)) << "\",\"cat\":\"idle";
   text.open_event("X", gap.device, thread, gap.begin);
   text.write_time("dur", gap.end - gap.begin);
   text.out << ",\"args\":{\"before\":\"";
-  const Span* span = gap.before < 0 ? nullptr : &at(timeline_.spans, gap.before);
-  if (const StepSpan* step = span != nullptr && span->begin == gap.end ? nullptr : step_at(gap.device, gap.end)) {
-    text.write_step_name(*step);
-    text.out << "\",\"waited_for\":\"";
-    text.write_gate(step->gate);
-  } else if (span != nullptr) {
-    text.write_cell(*span);
-    text.out << "\",\"waited_for\":\"";
-    text.write_gate(span->gate);
+  const GapEnd end = end_of(gap);
+  if (end.step != nullptr) {
+    text.write_step_name(*end.step);
+  } else if (end.span != nullptr) {
+    text.write_cell(*end.span);
   } else {
     text.out << "the end of the step";
+  }
+  if (end.step != nullptr || end.span != nullptr) {
+    text.out << "\",\"waited_for\":\"";
+    text.write_gate(end.step != nullptr ? end.step->gate : end.span->gate);
   }
   text.out << "\",\"idle_ns\":" << gap.end - gap.begin;
   for (int i = 0; i < kIdleCauses; ++i) {

@@ -7,20 +7,42 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "sim/analysis/idle_gaps.hpp"
+#include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
 
 namespace debubble::trace_detail {
 
+// "transfer latency": the report's word, as text.
+[[nodiscard]] std::string words_of(IdleCause cause);
+// What caused most of a gap.
+[[nodiscard]] IdleCause cause_of(const IdleGap& gap);
+
 class CauseTracks {
  public:
+  struct Stretch {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    Gate thing;  // kStart: a wait
+  };
+  // What ended a gap: a task of the step, a span, or nothing, after the device's last work.
+  struct GapEnd {
+    const StepSpan* step = nullptr;
+    const Span* span = nullptr;
+  };
+
   // The timeline must outlive it.
   explicit CauseTracks(const Timeline& timeline);
+
+  [[nodiscard]] const std::vector<IdleGap>& gaps() const { return gaps_; }
+  [[nodiscard]] const std::vector<Stretch>& path() const { return path_; }
+  [[nodiscard]] GapEnd end_of(const IdleGap& gap) const;
 
   // Of the path as of a device after all others.
   void add_events(std::vector<TraceEvent>& events) const;
@@ -30,15 +52,8 @@ class CauseTracks {
   void write_stretch(TraceNames& text, std::int32_t index, std::int64_t thread) const;
 
  private:
-  struct Stretch {
-    Nanoseconds begin = 0;
-    Nanoseconds end = 0;
-    Gate thing;  // kStart: a wait
-  };
-
   void add_path();
   void add_to_path(Nanoseconds begin, Nanoseconds end, const Gate& thing);
-  [[nodiscard]] const StepSpan* step_at(std::int32_t device, Nanoseconds begin) const;
   void write_path_args(TraceNames& text, const Gate& thing) const;
 
   const Timeline& timeline_;

@@ -60,6 +60,14 @@ inline std::string process_name(const Placement& placement, std::int32_t device)
   return stages.empty() ? name : name + (stages.size() == 1 ? " (stage " : " (stages ") + list + ")";
 }
 
+// Where the processes of a second run begin: 1000, or the next power of ten that leaves room for the first run's
+// devices and its critical path.
+inline std::int32_t first_measured_process(std::int32_t devices) {
+  std::int32_t first = 1000;
+  while (first <= devices) first *= 10;
+  return first;
+}
+
 // The document around the events.
 struct TraceStream {
   explicit TraceStream(const TextSink& sink) : out(sink) {}

@@ -251,12 +251,12 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C003]: "json" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, topology-json
 )");
   CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
         R"(error[C003]: "torchcsv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, topology-json
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==

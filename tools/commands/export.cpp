@@ -31,8 +31,9 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
-                                                "megatron-layout", "chrome-trace",  "topology-json"};
+const std::array<std::string, 8> kExportFormats{"pytorch-csv",    "pytorch-comms",   "zero-bubble-json",
+                                                "schedule-json",  "megatron-layout", "chrome-trace",
+                                                "perfetto-trace", "topology-json"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
@@ -73,7 +74,7 @@ class Export : public Command {
 
   int run(const Invocation& invocation) override {
     if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
-    require_trace(ops_only_, to_ == "chrome-trace", "--to chrome-trace writes one");
+    require_trace(ops_only_, is_trace(), "--to chrome-trace writes one");
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -85,7 +86,7 @@ class Export : public Command {
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
     OutputFile file(output_);
-    if (to_ == "chrome-trace" || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
+    if (is_trace() || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
       StderrProgress progress;
       const Job job = prepare(scenario, name, progress);
@@ -102,6 +103,8 @@ class Export : public Command {
   }
 
  private:
+  [[nodiscard]] bool is_trace() const { return to_ == "chrome-trace" || to_ == "perfetto-trace"; }
+
   [[noreturn]] void refuse_format() const {
     std::string all;
     for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
@@ -139,7 +142,7 @@ class Export : public Command {
     if (to_ == "zero-bubble-json") {
       write_node_list(run.job.schedule, run.result.timeline, [&](std::string_view text) { file.write(text); });
     } else {
-      write_trace(run, invocation.command_line, nullptr, ops_only_, file);
+      write_trace(run, invocation.command_line, nullptr, {ops_only_, to_ == "perfetto-trace"}, file);
     }
     file.commit();
     return kExitOk;

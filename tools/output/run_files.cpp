@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/run/run_file.hpp"
 #include "scenario/job/transforms.hpp"
 #include "sim/core/error.hpp"
@@ -33,8 +34,8 @@ FlagRows flag_rows(RunFileFlags& flags) {
   return {
       {.name = "--trace",
        .group = kGroup,
-       .type = "FILE.json[.gz]",
-       .help = "also write a Chrome trace; .gz compresses it",
+       .type = "FILE",
+       .help = "also write a trace: x.json, x.pftrace, with .gz",
        .target = &flags.trace},
       ops_only_row(flags.ops_only),
       {.name = "--export-schedule",
@@ -79,7 +80,7 @@ void RunFiles::write_schedule(const Schedule& schedule) {
 void RunFiles::write_result(const Simulated& run, const RunRecord& record, Progress& progress) {
   if (trace_.file) {
     progress.phase("writing " + trace_.path);
-    write_trace(run, record.origin.command_line, &record, ops_only_, *trace_.file);
+    write_trace(run, record.origin.command_line, &record, {ops_only_, names_perfetto_trace(trace_.path)}, *trace_.file);
     trace_.written = true;
   }
   if (run_.file) {

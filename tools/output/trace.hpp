@@ -18,11 +18,15 @@ namespace debubble {
 // Who ran it, by whose clock, and what memory was counted in one of its iterations.
 void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration);
 
-// Chrome's trace. The run must have a timeline. `record` (may be null: the run is simulated) is the same run, whose
-// median iteration is shown: the trace takes who ran it and what memory was counted from there. `ops_only`: without the
-// tracks of idle times and of the critical path.
-void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record, bool ops_only,
-                 OutputFile& file);
+struct TraceChoice {
+  bool ops_only = false;  // without the tracks of idle times and of the critical path
+  bool perfetto = false;  // Perfetto's own format in place of Chrome's
+};
+
+// A trace. The run must have a timeline. `record` (may be null: the run is simulated) is the same run, whose
+// median iteration is shown: the trace takes who ran it and what memory was counted from there.
+void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record,
+                 const TraceChoice& choice, OutputFile& file);
 
 // --trace-ops-only
 [[nodiscard]] Flag ops_only_row(bool& target);

@@ -30,38 +30,54 @@ std::vector<std::int32_t> in_running_order(const std::vector<Thing>& things) {
 
 class SpanArrows {
  public:
-  // Those that a Chrome trace shows: both spans take time, and the arrow does not go back.
-  explicit SpanArrows(const Timeline& timeline) {
-    for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
-      const Transfer& transfer = timeline.transfers[i];
-      if (transfer.from_span < 0 || transfer.to_span < 0) continue;
-      const Span& from = at(timeline.spans, transfer.from_span);
-      const Span& to = at(timeline.spans, transfer.to_span);
-      if (from.end <= from.begin || to.end <= to.begin || to.begin < from.begin + (from.end - from.begin) / 2) continue;
-      leaving_.emplace_back(transfer.from_span, static_cast<std::int32_t>(i));
-      arriving_.emplace_back(transfer.to_span, static_cast<std::int32_t>(i));
-    }
-    std::sort(leaving_.begin(), leaving_.end());
-    std::sort(arriving_.begin(), arriving_.end());
-  }
+  explicit SpanArrows(const Timeline& timeline)
+      : leaving_(timeline, [](const Transfer& transfer) { return transfer.from_span; }),
+        arriving_(timeline, [](const Transfer& transfer) { return transfer.to_span; }) {}
 
-  // Spans in order, each once: take(transfer, whether it leaves).
+  // take(transfer, whether it leaves) for each of a span.
   template <typename Take>
-  void pass(std::int32_t span, const Take& take) {
-    for (; leaves_ < leaving_.size() && leaving_[leaves_].first == span; ++leaves_)
-      take(leaving_[leaves_].second, true);
-    for (; arrives_ < arriving_.size() && arriving_[arrives_].first == span; ++arrives_) {
-      take(arriving_[arrives_].second, false);
-    }
+  void pass(std::int32_t span, const Take& take) const {
+    leaving_.pass(span, [&](std::int32_t transfer) { take(transfer, true); });
+    arriving_.pass(span, [&](std::int32_t transfer) { take(transfer, false); });
   }
 
  private:
-  using OfSpan = std::pair<std::int32_t, std::int32_t>;  // span, transfer
+  // Transfers by the span at one of their ends, in order.
+  class BySpan {
+   public:
+    template <typename End>
+    BySpan(const Timeline& timeline, const End& end_of) : first_(timeline.spans.size() + 1, 0) {
+      for (const Transfer& transfer : timeline.transfers) {
+        if (is_shown(timeline, transfer)) ++at(first_, end_of(transfer));
+      }
+      std::partial_sum(first_.begin(), first_.end(), first_.begin());
+      transfers_.resize(to_index(first_.back()));
+      for (std::size_t i = timeline.transfers.size(); i-- > 0;) {
+        const Transfer& transfer = timeline.transfers[i];
+        if (is_shown(timeline, transfer)) at(transfers_, --at(first_, end_of(transfer))) = static_cast<std::int32_t>(i);
+      }
+    }
 
-  std::vector<OfSpan> leaving_;
-  std::vector<OfSpan> arriving_;
-  std::size_t leaves_ = 0;
-  std::size_t arrives_ = 0;
+    template <typename Take>
+    void pass(std::int32_t span, const Take& take) const {
+      for (std::int32_t i = at(first_, span); i < at(first_, span + 1); ++i) take(at(transfers_, i));
+    }
+
+   private:
+    std::vector<std::int32_t> first_;  // by span: where its transfers begin
+    std::vector<std::int32_t> transfers_;
+  };
+
+  // As in a Chrome trace: both spans take time, and the arrow does not go back.
+  static bool is_shown(const Timeline& timeline, const Transfer& transfer) {
+    if (transfer.from_span < 0 || transfer.to_span < 0) return false;
+    const Span& from = at(timeline.spans, transfer.from_span);
+    const Span& to = at(timeline.spans, transfer.to_span);
+    return from.end > from.begin && to.end > to.begin && to.begin >= from.begin + (from.end - from.begin) / 2;
+  }
+
+  BySpan leaving_;
+  BySpan arriving_;
 };
 
 }  // namespace debubble::trace_detail

@@ -155,11 +155,7 @@ void PerfettoPackets::end_slice(Nanoseconds end) {
 }
 
 void PerfettoPackets::argument(InternedName& key, std::int64_t value) {
-  const std::uint64_t number = number_of(key, keys_);
-  const auto bits = static_cast<std::uint64_t>(value);
-  wire_.head(kAnnotation, 2 + WireText::length_of(number) + WireText::length_of(bits));
-  wire_.number(kKeyNumber, number);
-  wire_.number(kInteger, bits);
+  wire_.pair(kAnnotation, kKeyNumber, number_of(key, keys_), kInteger, static_cast<std::uint64_t>(value));
 }
 
 void PerfettoPackets::argument(InternedName& key, std::string_view value) {
@@ -170,11 +166,7 @@ void PerfettoPackets::argument(InternedName& key, std::string_view value) {
 }
 
 void PerfettoPackets::argument(InternedName& key, InternedName& word) {
-  const std::uint64_t number = number_of(key, keys_);
-  const std::uint64_t value = number_of(word, words_);
-  wire_.head(kAnnotation, 3 + WireText::length_of(number) + WireText::length_of(value));  // 17 takes a key of two bytes
-  wire_.number(kKeyNumber, number);
-  wire_.number(kWordNumber, value);
+  wire_.pair(kAnnotation, kKeyNumber, number_of(key, keys_), kWordNumber, number_of(word, words_));
 }
 
 void PerfettoPackets::count(std::uint64_t track, Nanoseconds at, std::int64_t value) {

@@ -3,34 +3,38 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "formats/exporters/chrome_trace_causes.hpp"
 #include "formats/exporters/chrome_trace_facts.hpp"
 #include "formats/exporters/chrome_trace_lanes.hpp"
+#include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
-#include "formats/exporters/chrome_trace_text.hpp"
 #include "formats/json/json_text.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
 
+using trace_detail::CauseTracks;
 using trace_detail::process_name;
+using trace_detail::TraceNames;
 using trace_detail::TracePart;
 using trace_detail::TraceStream;
-using trace_detail::TraceText;
 using ChromeEvent = trace_detail::TraceEvent;
 
-class TraceWriter : private TraceText {
+class TraceWriter : private TraceNames {
  public:
   TraceWriter(const TracedRun& run, TraceStream& stream, TracePart part = {})
-      : TraceText(*run.schedule, stream, part.first_process),
+      : TraceNames(*run.timeline, *run.schedule, stream, part.first_process),
         timeline_(*run.timeline),
         schedule_(*run.schedule),
         memory_(*run.memory),
         part_(std::move(part)),
-        lanes_(*run.timeline) {
+        lanes_(*run.timeline, part_.causes) {
+    if (part_.causes) causes_.emplace(*run.timeline);
     for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
   }
 
@@ -38,6 +42,7 @@ class TraceWriter : private TraceText {
   void set_first_thread(std::int64_t first) { lanes_.set_first(first); }
 
   void write_all_names() {
+    if (causes_) write_path_names();
     for (std::int32_t device = 0; device < timeline_.devices; ++device) write_names(device);
   }
 
@@ -64,6 +69,7 @@ class TraceWriter : private TraceText {
       events.push_back(
           {item.begin, duration, ChromeEvent::Kind::kExtraWork, item.device, static_cast<std::int32_t>(i)});
     }
+    if (causes_) causes_->add_events(events);
     for (std::size_t d = 0; d < memory_.size(); ++d) {
       for (std::size_t i = 0; i < memory_[d].size(); ++i) {
         if (i > 0 && memory_[d][i].bytes == memory_[d][i - 1].bytes) continue;
@@ -88,6 +94,10 @@ class TraceWriter : private TraceText {
         return write_step(event.index);
       case ChromeEvent::Kind::kExtraWork:
         return write_extra_work(event.index);
+      case ChromeEvent::Kind::kIdle:
+        return causes_->write_gap(*this, event.index, lanes_.idle(event.device));
+      case ChromeEvent::Kind::kCriticalPath:
+        return causes_->write_stretch(*this, event.index, path_thread());
       case ChromeEvent::Kind::kMemory:
         return write_memory(event);
       case ChromeEvent::Kind::kArrowBegin:
@@ -110,6 +120,30 @@ class TraceWriter : private TraceText {
 
   [[nodiscard]] const Span& span(std::int32_t index) const { return at(timeline_.spans, index); }
   [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
+
+  // After all other threads.
+  [[nodiscard]] std::int64_t path_thread() const {
+    const std::int64_t steps = part_.extra_work == nullptr ? 0 : part_.extra_work->iterations;
+    return lanes_.compute(timeline_.devices) + steps * timeline_.devices;
+  }
+
+  // A process before those of the devices: what the whole step waits for is what one looks at first.
+  void write_path_names() {
+    open_metadata("process_name", timeline_.devices) << ",\"args\":{\"name\":";
+    append_json_string(out.text(), part_.label + "critical path");
+    close_event();
+    open_metadata("process_sort_index", timeline_.devices) << ",\"args\":{\"sort_index\":" << part_.part - part_.parts;
+    close_event();
+    write_lane_names(timeline_.devices, {path_thread(), "critical path"});
+  }
+
+  void write_lane_names(std::int32_t device, const TraceLanes::Lane& lane) {
+    open_metadata("thread_name", device) << ",\"tid\":" << lane.thread << ",\"args\":{\"name\":\"" << lane.name << "\"";
+    close_event();
+    open_metadata("thread_sort_index", device)
+        << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
+    close_event();
+  }
 
   // Slices for a transfer that takes time, and an arrow where there is a slice to attach it to at both ends.
   void add_transfer(std::vector<ChromeEvent>& events, const Transfer& t, std::int32_t index) const {
@@ -139,32 +173,7 @@ class TraceWriter : private TraceText {
           "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(part_.extra_work->iterations);
       lanes.push_back({extra_work_thread(device, step), name});
     }
-    for (const TraceLanes::Lane& lane : lanes) {
-      open_metadata("thread_name", device)
-          << ",\"tid\":" << lane.thread << ",\"args\":{\"name\":\"" << lane.name << "\"";
-      close_event();
-      open_metadata("thread_sort_index", device)
-          << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
-      close_event();
-    }
-  }
-
-  // The op on the other end: of the stage after or before it, or a device's shard of the vocabulary.
-  [[nodiscard]] Op user_of(const Transfer& t) const {
-    Op user = t.op;
-    if (t.op.kind != OpKind::kForward) {
-      --user.stage;
-    } else if (++user.stage == schedule_.stages) {
-      user.kind = OpKind::kVocabularyLogits;
-      user.stage = t.to_device;
-    }
-    return user;
-  }
-
-  void write_transfer_name(const Transfer& t, bool sends) {
-    const std::int32_t stage = sends ? t.op.stage : user_of(t).stage;
-    const char* what = t.op.kind == OpKind::kForward ? "F" : "B";
-    out << "PP:" << stage << (sends ? "SEND_" : "RECV_") << what << t.op.microbatch;
+    for (const TraceLanes::Lane& lane : lanes) write_lane_names(device, lane);
   }
 
   void write_copy(std::int32_t index) {
@@ -187,7 +196,7 @@ class TraceWriter : private TraceText {
     next_line();
     out << "{\"name\":\"";
     const Op* const partner = timeline_.partner(s);
-    write_cell(s, partner);
+    write_cell(s);
     out << "\",\"cat\":\"compute";
     open_event("X", s.device, lanes_.compute(s.device), s.begin);
     write_time("dur", s.end - s.begin);
@@ -200,13 +209,6 @@ class TraceWriter : private TraceText {
     const bool first = index == at(timeline_.device_begin, s.device);
     write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
     close_event();
-  }
-
-  // Within quotes.
-  void write_step_name(const StepSpan& s) {
-    std::string name;
-    append_json_string(name, s.what.empty() ? to_string(s.kind) : s.what);
-    out << std::string_view(name).substr(1, name.size() - 2);
   }
 
   // A task of the training step, such as "all-reduce of stage 3's gradients".
@@ -268,31 +270,9 @@ class TraceWriter : private TraceText {
   void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
     write_time("ready_us", ready);
     out << ",\"waited_for\":\"";
-    const auto index = static_cast<std::size_t>(std::max(gate.index, 0));
-    switch (gate.index < 0 ? Gate::Kind::kStart : gate.kind) {
-      case Gate::Kind::kStart:
-        out << "start";
-        break;
-      case Gate::Kind::kSpan:
-        write_cell(timeline_.spans[index], timeline_.partner(timeline_.spans[index]));
-        out << " on device " << timeline_.spans[index].device;
-        break;
-      case Gate::Kind::kTransfer:
-        write_transfer_name(timeline_.transfers[index], true);
-        out << " from device " << timeline_.transfers[index].from_device;
-        break;
-      case Gate::Kind::kCopy:
-        write_copy_name(timeline_.copies[index]);
-        break;
-      case Gate::Kind::kCollective:
-        out << "the barrier after " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
-            << timeline_.collectives[index].microbatch;
-        break;
-      case Gate::Kind::kStep:
-        write_step_name(timeline_.steps[index]);
-        break;
-    }
-    out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
+    write_gate(gate);
+    out << "\",\"wait_ns\":" << waited;
+    write_source();
   }
 
   void write_arrow(const ChromeEvent& event) {
@@ -341,6 +321,7 @@ class TraceWriter : private TraceText {
   const std::vector<std::vector<MemoryPoint>>& memory_;
   TracePart part_;
   TraceLanes lanes_;
+  std::optional<CauseTracks> causes_;
   std::vector<Categories> shown_;  // by device
 };
 
@@ -352,6 +333,7 @@ void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, cons
   TraceStream stream(sink);
   stream.begin(trace_facts(timeline, schedule, report, info));
   TracePart part;
+  part.causes = info.causes;
   if (report.extra_work) part.extra_work = &*report.extra_work;
   TraceWriter writer({&timeline, &schedule, &memory}, stream, part);
   writer.write_all_names();
@@ -361,8 +343,7 @@ void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, cons
 
 void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, const std::string& facts,
                         const TextSink& sink) {
-  std::int32_t first_process = 1000;
-  while (first_process < predicted.timeline->devices) first_process *= 10;
+  const std::int32_t first_process = trace_detail::first_measured_process(predicted.timeline->devices);
   TraceStream stream(sink);
   stream.begin(facts);
   const auto arrows = static_cast<std::int64_t>(predicted.timeline->transfers.size()) + 1;

@@ -2,13 +2,15 @@
 //
 //     device 0 (stage 0)    memory total MiB   __/~~\__          one process per device
 //                           compute            PP:0F0 | PP:0F1 |          | PP:0B0 |
+//                           idle               fill     |dependency|   why the compute lane waits
 //                           send                       0SEND_F0 ...    an arrow runs from each producer
 //     device 1 (stage 1)    compute                   | PP:1F0 | PP:1B0 |   to its consumer
 //                           recv                       1RECV_F0
 //
 // Every slice is on the lane of one exclusive resource; transfers that overlap in time get further lanes ("send
 // 2"), so slices always nest. Names are those of PyTorch's pipeline runtime, so viewers colour measured and modelled
-// runs alike. Facts about the run are in `metadata` (which Perfetto can query) and, the same, in `otherData`.
+// runs alike. The critical path is a process of its own, with the categories "idle" and "critical path" for whoever
+// reads the ops only. Facts about the run are in `metadata` (which Perfetto can query) and, the same, in `otherData`.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +43,7 @@ struct TraceInfo {
   std::string clock = "simulated";
   std::vector<Bytes> peak_activation = {};
   std::vector<Bytes> peak_memory = {};
+  bool causes = true;              // with the tracks of idle times and of the critical path
   std::string not_read_back = {};  // why no run can be put together from the trace again; empty: one can
 };
 

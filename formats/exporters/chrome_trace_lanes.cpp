@@ -57,8 +57,8 @@ void add_lanes(std::vector<TraceLanes::Lane>& lanes, std::int64_t first_thread, 
 
 }  // namespace
 
-TraceLanes::TraceLanes(const Timeline& timeline)
-    : send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
+TraceLanes::TraceLanes(const Timeline& timeline, bool with_idle)
+    : before_sends_(with_idle ? 2 : 1), send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
   const auto devices = static_cast<std::size_t>(timeline.devices);
   copies_.assign(devices, "");
   for (const CopySpan& copy : timeline.copies) {
@@ -80,19 +80,20 @@ TraceLanes::TraceLanes(const Timeline& timeline)
   for (std::size_t d = 0; d < devices; ++d) {
     sends_.push_back(sending[d].lanes());
     receives_.push_back(receiving[d].lanes());
-    while (3 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
+    while (before_sends_ + 2 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
   }
 }
 
 std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
   const std::int32_t sends = at(sends_, device);
   std::vector<Lane> lanes{{compute(device), "compute"}};
-  add_lanes(lanes, thread(device, 1), sends, "send");
-  add_lanes(lanes, thread(device, 1 + sends), at(receives_, device), "recv");
+  if (before_sends_ > 1) lanes.push_back({idle(device), "idle"});
+  add_lanes(lanes, thread(device, before_sends_), sends, "send");
+  add_lanes(lanes, thread(device, before_sends_ + sends), at(receives_, device), "recv");
   const std::string& copies = at(copies_, device);
   if (!copies.empty()) lanes.push_back({copy(device), copies});
   if (at(collectives_, device)) {
-    lanes.push_back({thread(device, 2 + sends + at(receives_, device)), "collective"});
+    lanes.push_back({thread(device, before_sends_ + 1 + sends + at(receives_, device)), "collective"});
   }
   return lanes;
 }

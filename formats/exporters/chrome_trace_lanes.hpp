@@ -1,8 +1,9 @@
 // Which lane (thread) of a Chrome trace every slice is on.
 //
 // Thread ids are unique over all devices and never 0, which Perfetto would take for something else: 100 d + 1 is the
-// compute lane of device d, then come its send lanes, its receive lanes, its copy lane and that of the training step's
-// collectives; with more than 99 lanes on a device, 1000 takes the place of 100, and so on.
+// compute lane of device d, then come that of its idle times where it is wanted, its send lanes, its receive lanes, its
+// copy lane and that of the training step's collectives; with more than 99 lanes on a device, 1000 takes the place of
+// 100, and so on.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +21,17 @@ class TraceLanes {
  public:
   struct Lane {
     std::int64_t thread = 0;
-    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy to host", "collective"
+    std::string name;  // "compute", "idle", "send", "send 2", ..., "recv", ..., "copy to host", "collective"
   };
 
-  explicit TraceLanes(const Timeline& timeline);
+  TraceLanes(const Timeline& timeline, bool with_idle);
 
   // Threads of device d lie between d * stride and (d + 1) * stride, after `first` is added to all.
   [[nodiscard]] std::int64_t stride() const { return stride_; }
   void set_first(std::int64_t first) { first_ = first; }
 
   [[nodiscard]] std::int64_t compute(std::int32_t device) const { return thread(device, 0); }
+  [[nodiscard]] std::int64_t idle(std::int32_t device) const { return thread(device, 1); }
   // Whether a transfer gets slices: one that takes time, and where transfers hold lanes also one that takes none, for
   // nothing else shows when that was.
   [[nodiscard]] static bool shows(const Timeline& timeline, const Transfer& transfer) {
@@ -37,20 +39,20 @@ class TraceLanes {
   }
   // The lanes of a transfer; only for one that is shown.
   [[nodiscard]] std::int64_t send(const Transfer& transfer, std::size_t index) const {
-    return thread(transfer.from_device, 1 + send_[index]);
+    return thread(transfer.from_device, before_sends_ + send_[index]);
   }
   [[nodiscard]] std::int64_t receive(const Transfer& transfer, std::size_t index) const {
-    return thread(transfer.to_device, 1 + at(sends_, transfer.to_device) + receive_[index]);
+    return thread(transfer.to_device, before_sends_ + at(sends_, transfer.to_device) + receive_[index]);
   }
   [[nodiscard]] std::int64_t copy(std::int32_t device) const {
     const auto d = static_cast<std::size_t>(device);
-    return thread(device, 1 + sends_[d] + receives_[d]);
+    return thread(device, before_sends_ + sends_[d] + receives_[d]);
   }
   // A task of the training step: next to compute, or on its lane.
   [[nodiscard]] std::int64_t step(const StepSpan& step) const {
     if (step.lane == StepTask::Lane::kCompute) return compute(step.device);
     const auto d = static_cast<std::size_t>(step.device);
-    return thread(step.device, 2 + sends_[d] + receives_[d]);
+    return thread(step.device, before_sends_ + 1 + sends_[d] + receives_[d]);
   }
   // All lanes of a device, in the order in which to show them.
   [[nodiscard]] std::vector<Lane> lanes(std::int32_t device) const;
@@ -60,6 +62,7 @@ class TraceLanes {
     return first_ + device * stride_ + 1 + lane;
   }
 
+  std::int32_t before_sends_ = 1;  // how many lanes
   std::int64_t stride_ = 100;
   std::int64_t first_ = 0;
   std::vector<std::int32_t> send_;      // by transfer: its lane among the sender's send lanes

@@ -25,6 +25,8 @@ struct TraceEvent {
     kCopy,
     kStep,
     kExtraWork,
+    kIdle,
+    kCriticalPath,
     kMemory,
     kArrowBegin,
     kArrowEnd
@@ -34,7 +36,7 @@ struct TraceEvent {
   Nanoseconds duration = 0;
   Kind kind = Kind::kCompute;
   std::int32_t device = 0;
-  std::int32_t index = 0;  // into spans, transfers, copies, steps, extra work, or the device's memory curve
+  std::int32_t index = 0;  // into spans, transfers, copies, steps, extra work, gaps, path, or the device's memory curve
 
   friend bool operator<(const TraceEvent& a, const TraceEvent& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
@@ -56,6 +58,14 @@ inline std::string process_name(const Placement& placement, std::int32_t device)
   for (const int stage : stages) list += (list.empty() ? "" : ", ") + std::to_string(stage);
   const std::string name = "device " + std::to_string(device);
   return stages.empty() ? name : name + (stages.size() == 1 ? " (stage " : " (stages ") + list + ")";
+}
+
+// Where the processes of a second run begin: 1000, or the next power of ten that leaves room for the first run's
+// devices and its critical path.
+inline std::int32_t first_measured_process(std::int32_t devices) {
+  std::int32_t first = 1000;
+  while (first <= devices) first *= 10;
+  return first;
 }
 
 // The document around the events.
@@ -82,6 +92,7 @@ struct TracePart {
   int parts = 1;      // runs in the trace, and
   int part = 0;       // which one this is: devices of the same number are grouped
   const FilledBubbles* extra_work = nullptr;
+  bool causes = true;  // with the tracks of idle times and of the critical path
 };
 
 }  // namespace debubble::trace_detail

@@ -18,6 +18,7 @@ class PipelineTraceReader : public KinetoVisitor {
 
   void event(std::size_t index, const KinetoFields& fields) override {
     if (fields.ph != "\"X\"") return;
+    if (fields.cat == "critical path") return;  // of our own traces: ops and transfers that are events already
     const bool on_gpu = fields.cat == "gpu_user_annotation";
     const bool step = fields.name.starts_with("ProfilerStep#") && !on_gpu;
     PipelineEvent event;

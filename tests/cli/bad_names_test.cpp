@@ -243,7 +243,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C003]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, transforms, planners, topologies, cost-models, models, hardware, words, error-codes, commands, completions, man-pages
+  = help: known lists: schedules, transforms, planners, topologies, cost-models, models, hardware, words, trace-rules, error-codes, commands, completions, man-pages
 )");
 }
 
@@ -251,12 +251,12 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C003]: "json" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json, svg, pdf, png
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, topology-json, svg, pdf, png
 )");
   CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
         R"(error[C003]: "torchcsv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json, svg, pdf, png
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, topology-json, svg, pdf, png
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==

@@ -12,6 +12,8 @@
 namespace debubble::testing {
 namespace {
 
+bool replay_contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
@@ -131,6 +133,21 @@ TEST_CASE("a compressed trace is the same trace") {
   CHECK(lint_trace(unpacked).empty());
   CHECK(json::parse(unpacked)["traceEvents"] == json::parse(plain)["traceEvents"]);
   CHECK(folder.read("t.json.gz").size() < unpacked.size() / 4);
+}
+
+TEST_CASE("--trace-ops-only leaves the tracks of causes out, and wants a trace") {
+  const Folder folder;
+  const std::string whole = folder.data({"export", "--to", "chrome-trace"});
+  const std::string ops = folder.data({"export", "--to", "chrome-trace", "--trace-ops-only"});
+  for (const char* track : {"\"cat\":\"idle\"", "\"cat\":\"critical path\""}) {
+    CHECK(replay_contains(whole, track));
+    CHECK_FALSE(replay_contains(ops, track));
+  }
+  CHECK(lint_trace(ops).empty());
+  CHECK_FALSE(folder.data({"simulate", "--trace", "t.json", "--trace-ops-only"}).empty());
+  CHECK(json::parse(folder.read("t.json"))["traceEvents"] == json::parse(ops)["traceEvents"]);
+  CHECK(replay_contains(folder.refusal({"simulate", "--trace-ops-only"}), "error[C004]: no trace is written"));
+  CHECK(replay_contains(folder.refusal({"export", "--to", "pytorch-csv", "--trace-ops-only"}), "error[C004]"));
 }
 
 TEST_CASE("a trace of a profiled run keeps the readers' rules") {

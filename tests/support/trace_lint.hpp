@@ -1,7 +1,5 @@
-// Trace lint: does a Chrome trace keep the rules by which Perfetto and chrome://tracing read it as we mean it?
-//
-// It knows nothing of how traces are written; the rules come from the readers' importers: the object form, allowed
-// phases, exact times, thread ids, nesting of slices, order of events, arrows that bind, counters, names and facts.
+// The lint of our own traces: what formats/lint finds in any trace, --strict, and what ours promise beyond that: the
+// facts, times printed from whole nanoseconds, one exclusive resource per lane, what each category of slices says.
 #pragma once
 
 #include <string>
@@ -10,7 +8,7 @@
 
 namespace debubble::testing {
 
-// Everything wrong with the trace, in file order; empty when nothing is.
+// Everything wrong with the trace; empty when nothing is.
 [[nodiscard]] std::vector<std::string> lint_trace(std::string_view text);
 
 // The contents of a file, unpacked when it is gzip. Throws std::runtime_error when it cannot be read.

@@ -12,120 +12,59 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/unit/traced_run.hpp"
 
 namespace debubble {
 namespace {
 
 using nlohmann::json;
 
-struct Run {
-  Schedule schedule;
-  Timeline timeline;
-  Report report;
-  std::vector<std::vector<MemoryPoint>> memory;
-};
-
-// One microbatch down and up two devices, with a transfer each way.
-Run small_run() {
-  Run run;
-  run.schedule = build_schedule("1f1b", {.devices = 2, .microbatches = 1, .chunks = 0, .params = {}});
-  const Op f0{OpKind::kForward, false, 0, 0};
-  const Op b0{OpKind::kBackward, false, 0, 0};
-  const Op f1{OpKind::kForward, false, 1, 0};
-  const Op b1{OpKind::kBackward, false, 1, 0};
-  const auto transfer = Gate::Kind::kTransfer;
-  const auto span = Gate::Kind::kSpan;
-  Timeline& t = run.timeline;
-  t.devices = 2;
-  t.makespan = 7500;
-  t.spans = {{f0, 0, 0, 0, 1001, {}},
-             {b0, 0, 5500, 5500, 7500, {transfer, 1}},
-             {f1, 1, 1500, 1500, 2500, {transfer, 0}},
-             {b1, 1, 2500, 2500, 4500, {span, 2}}};
-  t.device_begin = {0, 2, 4};
-  t.transfers = {{f0, 0, 2, 0, 1, 1001, 1500, 400, 0, 4096, {span, 0}},
-                 {b1, 3, 1, 1, 0, 4500, 5500, 0, 0, 4096, {span, 3}}};
-  run.report.assumptions = {{"forward time", "1 us", Source::kGiven}};
-  run.report.bubble_ratio = 0.6;
-  return run;
-}
-
-// Throws std::bad_variant_access when the schedule deadlocks with this kind of transfers.
-Run simulated(const std::string& name, int devices, int microbatches, P2p p2p, Nanoseconds latency) {
-  Run run;
-  run.schedule = build_schedule(name, {.devices = devices, .microbatches = microbatches, .chunks = 0, .params = {}});
-  StageCost cost;
-  cost.forward = 1003;
-  cost.backward = 2006;
-  cost.input_grad = cost.weight_grad = 1003;
-  cost.activation = 3 * kMebibyte;
-  cost.weight_grad_held = kMebibyte;
-  cost.output = 12345;
-  cost.weights = 7 * kMebibyte;
-  const StageCosts costs{std::vector<StageCost>(static_cast<std::size_t>(run.schedule.stages), cost), std::nullopt,
-                         std::nullopt};
-  const auto lowered = lower(run.schedule, p2p);
-  run.timeline = simulate(std::get<Program>(lowered), run.schedule, costs, Topology::ideal(latency, 100'000'000'000));
-  run.report = analyse(run.timeline, run.schedule, costs);
-  run.memory = memory_curves(run.timeline, run.schedule, costs);
-  return run;
-}
-
-std::string trace_of(const Run& run, const std::string& command_line = "debubble simulate") {
-  std::string text;
-  write_chrome_trace(run.timeline, run.schedule, run.report, run.memory, {"debubble", "0.1.0", command_line},
-                     [&](std::string_view piece) { text += piece; });
-  return text;
-}
-
-// The events' lines, without the facts before them.
-std::vector<std::string> event_lines(const std::string& trace) {
-  std::vector<std::string> lines;
-  std::size_t at = trace.find("\"traceEvents\":[\n") + 16;
-  while (trace[at] == '{') {
-    const std::size_t end = trace.find('\n', at);
-    lines.push_back(trace.substr(at, end - at - (trace[end - 1] == ',' ? 1 : 0)));
-    at = end + 1;
-  }
-  return lines;
-}
-
-std::string problems_of(const std::string& trace) {
-  std::string all;
-  for (const std::string& problem : testing::lint_trace(trace)) all += problem + "\n";
-  return all;
-}
-
 TEST_CASE("a small run is written as these events, to the byte") {
   const std::vector<std::string> expected = {
+      R"({"name":"process_name","ph":"M","pid":2,"args":{"name":"critical path"}})",
+      R"({"name":"process_sort_index","ph":"M","pid":2,"args":{"sort_index":-1}})",
+      R"({"name":"thread_name","ph":"M","pid":2,"tid":201,"args":{"name":"critical path"}})",
+      R"({"name":"thread_sort_index","ph":"M","pid":2,"tid":201,"args":{"sort_index":201}})",
       R"x({"name":"process_name","ph":"M","pid":0,"args":{"name":"device 0 (stage 0)"}})x",
       R"({"name":"process_sort_index","ph":"M","pid":0,"args":{"sort_index":0}})",
       R"({"name":"thread_name","ph":"M","pid":0,"tid":1,"args":{"name":"compute"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":0,"tid":1,"args":{"sort_index":1}})",
-      R"({"name":"thread_name","ph":"M","pid":0,"tid":2,"args":{"name":"send"}})",
+      R"({"name":"thread_name","ph":"M","pid":0,"tid":2,"args":{"name":"idle"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":0,"tid":2,"args":{"sort_index":2}})",
-      R"({"name":"thread_name","ph":"M","pid":0,"tid":3,"args":{"name":"recv"}})",
+      R"({"name":"thread_name","ph":"M","pid":0,"tid":3,"args":{"name":"send"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":0,"tid":3,"args":{"sort_index":3}})",
+      R"({"name":"thread_name","ph":"M","pid":0,"tid":4,"args":{"name":"recv"}})",
+      R"({"name":"thread_sort_index","ph":"M","pid":0,"tid":4,"args":{"sort_index":4}})",
       R"x({"name":"process_name","ph":"M","pid":1,"args":{"name":"device 1 (stage 1)"}})x",
       R"({"name":"process_sort_index","ph":"M","pid":1,"args":{"sort_index":1}})",
       R"({"name":"thread_name","ph":"M","pid":1,"tid":101,"args":{"name":"compute"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":1,"tid":101,"args":{"sort_index":101}})",
-      R"({"name":"thread_name","ph":"M","pid":1,"tid":102,"args":{"name":"send"}})",
+      R"({"name":"thread_name","ph":"M","pid":1,"tid":102,"args":{"name":"idle"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":1,"tid":102,"args":{"sort_index":102}})",
-      R"({"name":"thread_name","ph":"M","pid":1,"tid":103,"args":{"name":"recv"}})",
+      R"({"name":"thread_name","ph":"M","pid":1,"tid":103,"args":{"name":"send"}})",
       R"({"name":"thread_sort_index","ph":"M","pid":1,"tid":103,"args":{"sort_index":103}})",
+      R"({"name":"thread_name","ph":"M","pid":1,"tid":104,"args":{"name":"recv"}})",
+      R"({"name":"thread_sort_index","ph":"M","pid":1,"tid":104,"args":{"sort_index":104}})",
+      R"({"name":"fill","cat":"idle","ph":"X","pid":1,"tid":102,"ts":0.000,"dur":1.500,"args":{"before":"PP:1F0","waited_for":"PP:0SEND_F0 from device 0","idle_ns":1500,"fill_ns":1001,"transfer_latency_ns":400,"transfer_bandwidth_ns":99,"source":"modelled"}})",
       R"({"name":"PP:0F0","cat":"compute","ph":"X","pid":0,"tid":1,"ts":0.000,"dur":1.001,"args":{"stage":0,"microbatch":0,"kind":"forward","ready_us":0.000,"waited_for":"start","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:0F0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":0.000,"dur":1.001,"args":{"kind":"compute","device":0,"source":"modelled"}})",
       R"({"name":"activation","cat":"transfer","ph":"s","pid":0,"tid":1,"ts":0.500,"id":1})",
-      R"({"name":"PP:0SEND_F0","cat":"transfer","ph":"X","pid":0,"tid":2,"ts":1.001,"dur":0.499,"args":{"stage":0,"microbatch":0,"kind":"forward","bytes":4096,"from_device":0,"to_device":1,"latency_us":0.400,"ready_us":1.001,"waited_for":"PP:0F0 on device 0","wait_ns":0,"source":"modelled"}})",
-      R"({"name":"PP:1RECV_F0","cat":"transfer","ph":"X","pid":1,"tid":103,"ts":1.001,"dur":0.499,"args":{"stage":1,"microbatch":0,"kind":"forward","bytes":4096,"from_device":0,"to_device":1,"latency_us":0.400,"ready_us":1.001,"waited_for":"PP:0F0 on device 0","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"fill","cat":"idle","ph":"X","pid":0,"tid":2,"ts":1.001,"dur":4.499,"args":{"before":"PP:0B0","waited_for":"PP:1SEND_B0 from device 1","idle_ns":4499,"fill_ns":3000,"transfer_latency_ns":400,"transfer_bandwidth_ns":1099,"source":"modelled"}})",
+      R"({"name":"PP:0SEND_F0","cat":"transfer","ph":"X","pid":0,"tid":3,"ts":1.001,"dur":0.499,"args":{"stage":0,"microbatch":0,"kind":"forward","bytes":4096,"from_device":0,"to_device":1,"latency_us":0.400,"ready_us":1.001,"waited_for":"PP:0F0 on device 0","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:1RECV_F0","cat":"transfer","ph":"X","pid":1,"tid":104,"ts":1.001,"dur":0.499,"args":{"stage":1,"microbatch":0,"kind":"forward","bytes":4096,"from_device":0,"to_device":1,"latency_us":0.400,"ready_us":1.001,"waited_for":"PP:0F0 on device 0","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:0SEND_F0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":1.001,"dur":0.499,"args":{"kind":"transfer","from_device":0,"to_device":1,"latency_ns":400,"source":"modelled"}})",
       R"({"name":"PP:1F0","cat":"compute","ph":"X","pid":1,"tid":101,"ts":1.500,"dur":1.000,"args":{"stage":1,"microbatch":0,"kind":"forward","ready_us":1.500,"waited_for":"PP:0SEND_F0 from device 0","wait_ns":1500,"source":"modelled"}})",
+      R"({"name":"PP:1F0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":1.500,"dur":1.000,"args":{"kind":"compute","device":1,"source":"modelled"}})",
       R"({"name":"activation","cat":"transfer","ph":"f","pid":1,"tid":101,"ts":1.500,"id":1,"bp":"e"})",
       R"({"name":"PP:1B0","cat":"compute","ph":"X","pid":1,"tid":101,"ts":2.500,"dur":2.000,"args":{"stage":1,"microbatch":0,"kind":"backward","ready_us":2.500,"waited_for":"PP:1F0 on device 1","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:1B0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":2.500,"dur":2.000,"args":{"kind":"compute","device":1,"source":"modelled"}})",
       R"({"name":"gradient","cat":"transfer","ph":"s","pid":1,"tid":101,"ts":3.500,"id":2})",
-      R"({"name":"PP:1SEND_B0","cat":"transfer","ph":"X","pid":1,"tid":102,"ts":4.500,"dur":1.000,"args":{"stage":1,"microbatch":0,"kind":"backward","bytes":4096,"from_device":1,"to_device":0,"latency_us":0.000,"ready_us":4.500,"waited_for":"PP:1B0 on device 1","wait_ns":0,"source":"modelled"}})",
-      R"({"name":"PP:0RECV_B0","cat":"transfer","ph":"X","pid":0,"tid":3,"ts":4.500,"dur":1.000,"args":{"stage":0,"microbatch":0,"kind":"backward","bytes":4096,"from_device":1,"to_device":0,"latency_us":0.000,"ready_us":4.500,"waited_for":"PP:1B0 on device 1","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"drain","cat":"idle","ph":"X","pid":1,"tid":102,"ts":4.500,"dur":3.000,"args":{"before":"the end of the step","idle_ns":3000,"drain_ns":3000,"source":"modelled"}})",
+      R"({"name":"PP:1SEND_B0","cat":"transfer","ph":"X","pid":1,"tid":103,"ts":4.500,"dur":1.000,"args":{"stage":1,"microbatch":0,"kind":"backward","bytes":4096,"from_device":1,"to_device":0,"latency_us":0.000,"ready_us":4.500,"waited_for":"PP:1B0 on device 1","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:0RECV_B0","cat":"transfer","ph":"X","pid":0,"tid":4,"ts":4.500,"dur":1.000,"args":{"stage":0,"microbatch":0,"kind":"backward","bytes":4096,"from_device":1,"to_device":0,"latency_us":0.000,"ready_us":4.500,"waited_for":"PP:1B0 on device 1","wait_ns":0,"source":"modelled"}})",
+      R"({"name":"PP:1SEND_B0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":4.500,"dur":1.000,"args":{"kind":"transfer","from_device":1,"to_device":0,"latency_ns":0,"source":"modelled"}})",
       R"({"name":"PP:0B0","cat":"compute","ph":"X","pid":0,"tid":1,"ts":5.500,"dur":2.000,"args":{"stage":0,"microbatch":0,"kind":"backward","ready_us":5.500,"waited_for":"PP:1SEND_B0 from device 1","wait_ns":4499,"source":"modelled"}})",
+      R"({"name":"PP:0B0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":5.500,"dur":2.000,"args":{"kind":"compute","device":0,"source":"modelled"}})",
       R"({"name":"gradient","cat":"transfer","ph":"f","pid":0,"tid":1,"ts":5.500,"id":2,"bp":"e"})",
   };
   const std::string trace = trace_of(small_run());
@@ -219,12 +158,12 @@ TEST_CASE("transfers that overlap in time get lanes of their own, by first fit")
   std::set<std::string> names;
   const json trace = json::parse(trace_of(run));
   for (const json& event : trace["traceEvents"]) {
-    if (event["name"] == "PP:0SEND_F0") lane_at[event["ts"].dump()] = event["tid"];
+    if (event["name"] == "PP:0SEND_F0" && event["cat"] == "transfer") lane_at[event["ts"].dump()] = event["tid"];
     if (event["name"] == "thread_name" && event["pid"] == 0) names.insert(event["args"]["name"]);
   }
-  CHECK(names == std::set<std::string>{"compute", "send", "send 2", "send 3"});
+  CHECK(names == std::set<std::string>{"compute", "idle", "send", "send 2", "send 3"});
   CHECK(lane_at ==
-        std::map<std::string, std::int64_t>{{"0.0", 2}, {"0.01", 3}, {"0.015", 2}, {"0.016", 4}, {"0.02", 3}});
+        std::map<std::string, std::int64_t>{{"0.0", 3}, {"0.01", 4}, {"0.015", 3}, {"0.016", 5}, {"0.02", 4}});
 }
 
 TEST_CASE("with more than 99 lanes on a device thread ids stay unique") {

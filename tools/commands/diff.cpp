@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/request/catalog_names.hpp"
@@ -74,8 +75,8 @@ class DiffCommand : public Command {
     add_rows(rows, {
                        {.name = "--trace",
                         .group = "Output",
-                        .type = "FILE.json[.gz]",
-                        .help = "also write both runs as one Chrome trace",
+                        .type = "FILE",
+                        .help = "also write both runs as one trace: x.json, x.pftrace",
                         .target = &trace_},
                        {.name = "--bundle",
                         .group = "Output",
@@ -111,7 +112,10 @@ class DiffCommand : public Command {
     const Diff diff = make_diff(request, progress);
     require_judgeable(tolerance, diff);
     show(diff, invocation, output);
-    if (trace) write_merged_trace(diff, invocation.command_line, [&](std::string_view text) { trace->write(text); });
+    if (trace) {
+      write_merged_trace(diff, invocation.command_line, names_perfetto_trace(trace_),
+                         [&](std::string_view text) { trace->write(text); });
+    }
     if (bundle) bundle->write(trace_bundle(diff, invocation.command_line));
     if (html.wanted()) html.write(diff_page(diff, invocation.command_line));
     if (trace) trace->commit();

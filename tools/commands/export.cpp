@@ -32,16 +32,10 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 10> kExportFormats{"pytorch-csv",
-                                                 "pytorch-comms",
-                                                 "zero-bubble-json",
-                                                 "schedule-json",
-                                                 "megatron-layout",
-                                                 "chrome-trace",
-                                                 "topology-json",
-                                                 "svg",
-                                                 "pdf",
-                                                 "png"};
+const std::array<std::string, 11> kExportFormats{
+    "pytorch-csv",  "pytorch-comms",  "zero-bubble-json", "schedule-json", "megatron-layout",
+    "chrome-trace", "perfetto-trace", "topology-json",    "svg",           "pdf",
+    "png"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
@@ -74,6 +68,7 @@ class Export : public Command {
          .default_text = "-, stdout",
          .preset = "-",
          .target = &output_},
+        ops_only_row(ops_only_),
     };
     add_rows(rows, flag_rows(figure_));
     add_rows(rows, flag_rows(scenario_));
@@ -85,6 +80,7 @@ class Export : public Command {
     if (to_ == "svg" || to_ == "pdf" || to_ == "png")
       return export_figure({figure_, scenario_, to_, output_}, invocation);
     refuse_figure_flags(figure_, to_);
+    require_trace(ops_only_, is_trace(), "--to chrome-trace writes one");
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -96,7 +92,7 @@ class Export : public Command {
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
     OutputFile file(output_);
-    if (to_ == "chrome-trace" || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
+    if (is_trace() || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
       StderrProgress progress;
       const Job job = prepare(scenario, name, progress);
@@ -113,6 +109,8 @@ class Export : public Command {
   }
 
  private:
+  [[nodiscard]] bool is_trace() const { return to_ == "chrome-trace" || to_ == "perfetto-trace"; }
+
   [[noreturn]] void refuse_format() const {
     std::string all;
     for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
@@ -150,7 +148,7 @@ class Export : public Command {
     if (to_ == "zero-bubble-json") {
       write_node_list(run.job.schedule, run.result.timeline, [&](std::string_view text) { file.write(text); });
     } else {
-      write_trace(run, invocation.command_line, nullptr, file);
+      write_trace(run, invocation.command_line, nullptr, {ops_only_, to_ == "perfetto-trace"}, file);
     }
     file.commit();
     return kExitOk;
@@ -160,6 +158,7 @@ class Export : public Command {
   ExportFigureFlags figure_;
   std::string to_;
   std::string output_ = "-";
+  bool ops_only_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/run/run_file.hpp"
 #include "scenario/job/transforms.hpp"
 #include "sim/core/error.hpp"
@@ -22,6 +23,7 @@ constexpr const char* kTablePlacement =
 const RunFileFlags& checked_files(const RunFileFlags& flags, const std::string& output) {
   require_different_files(std::array<std::pair<std::string, std::string>, 4>{
       {{"--output", output}, {"--trace", flags.trace}, {"--export-schedule", flags.table}, {"--save-run", flags.run}}});
+  require_trace(flags.ops_only, !flags.trace.empty(), "add --trace FILE.json");
   return flags;
 }
 
@@ -32,9 +34,10 @@ FlagRows flag_rows(RunFileFlags& flags) {
   return {
       {.name = "--trace",
        .group = kGroup,
-       .type = "FILE.json[.gz]",
-       .help = "also write a Chrome trace; .gz compresses it",
+       .type = "FILE",
+       .help = "also write a trace: x.json, x.pftrace, with .gz",
        .target = &flags.trace},
+      ops_only_row(flags.ops_only),
       {.name = "--export-schedule",
        .group = kGroup,
        .type = "FILE.csv",
@@ -49,7 +52,7 @@ FlagRows flag_rows(RunFileFlags& flags) {
 }
 
 RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
-    : trace_(checked_files(flags, output).trace), table_(flags.table), run_(flags.run) {}
+    : trace_(checked_files(flags, output).trace), table_(flags.table), run_(flags.run), ops_only_(flags.ops_only) {}
 
 void RunFiles::require_words_for(const Schedule& schedule) const {
   if (table_.file) refuse_filled_bubbles(schedule, "--export-schedule", kTablePlacement);
@@ -77,7 +80,7 @@ void RunFiles::write_schedule(const Schedule& schedule) {
 void RunFiles::write_result(const Simulated& run, const RunRecord& record, Progress& progress) {
   if (trace_.file) {
     progress.phase("writing " + trace_.path);
-    write_trace(run, record.origin.command_line, &record, *trace_.file);
+    write_trace(run, record.origin.command_line, &record, {ops_only_, names_perfetto_trace(trace_.path)}, *trace_.file);
     trace_.written = true;
   }
   if (run_.file) {

@@ -18,14 +18,16 @@ struct RunFileFlags {
   std::string trace;
   std::string table;
   std::string run;
+  bool ops_only = false;
 };
 
-// --trace, --export-schedule, --save-run.
+// --trace, --trace-ops-only, --export-schedule, --save-run.
 [[nodiscard]] FlagRows flag_rows(RunFileFlags& flags);
 
 class RunFiles {
  public:
-  // Throws InputError: C066 when two results, `output` (the report's) among them, go to one file, and OutputFile's.
+  // Throws InputError: C066 when two results, `output` (the report's) among them, go to one file, C004, and
+  // OutputFile's.
   RunFiles(const RunFileFlags& flags, const std::string& output);
 
   // Throws InputError T054 when a wanted file has no words for the schedule: called before anything is shown.
@@ -54,6 +56,7 @@ class RunFiles {
   File trace_;
   File table_;
   File run_;
+  bool ops_only_;
 };
 
 }  // namespace debubble

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "formats/exporters/chrome_trace.hpp"
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/version.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
@@ -31,12 +32,30 @@ void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration)
   info.peak_memory = record.iterations[iteration].peak_memory;
 }
 
-void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record, OutputFile& file) {
+void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record,
+                 const TraceChoice& choice, OutputFile& file) {
   const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   TraceInfo info = trace_info(run, command_line);
+  info.causes = !choice.ops_only;
   if (record != nullptr) add_origin(info, *record, median_iteration(*record));
-  write_chrome_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info,
-                     [&](std::string_view text) { file.write(text); });
+  const TextSink sink = [&](std::string_view text) { file.write(text); };
+  if (choice.perfetto) {
+    (void)write_perfetto_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info, sink);
+  } else {
+    write_chrome_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info, sink);
+  }
+}
+
+Flag ops_only_row(bool& target) {
+  return {.name = "--trace-ops-only",
+          .group = "Output",
+          .help = "a trace without idle and critical-path tracks",
+          .target = &target};
+}
+
+void require_trace(bool ops_only, bool writes_trace, const std::string& remedy) {
+  if (!ops_only || writes_trace) return;
+  throw InputError(Diagnostic{"C004", "--trace-ops-only", "no trace is written", remedy});
 }
 
 void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& format_name,

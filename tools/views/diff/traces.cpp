@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "formats/exporters/chrome_trace.hpp"
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/files/tar.hpp"
 #include "formats/json/json_text.hpp"
 #include "formats/version.hpp"
@@ -89,12 +90,17 @@ std::string manifest_file(const std::string& name, double ratio, Nanoseconds mak
 
 }  // namespace
 
-void write_merged_trace(const Diff& diff, const std::string& command_line, const TextSink& sink) {
+void write_merged_trace(const Diff& diff, const std::string& command_line, bool perfetto, const TextSink& sink) {
   const Curves predicted = memory_curves(diff.predicted_timeline(), diff.predicted.schedule, diff.predicted.costs);
   const Curves measured = memory_curves(diff.measured_timeline(), diff.measured.schedule, diff.measured.costs);
-  write_merged_trace(TracedRun{&diff.predicted_timeline(), &diff.predicted.schedule, &predicted},
-                     TracedRun{&diff.measured_timeline(), &diff.measured.schedule, &measured},
-                     merged_facts(diff, command_line), sink);
+  const TracedRun one{&diff.predicted_timeline(), &diff.predicted.schedule, &predicted};
+  const TracedRun other{&diff.measured_timeline(), &diff.measured.schedule, &measured};
+  const std::string facts = merged_facts(diff, command_line);
+  if (perfetto) {
+    write_merged_perfetto_trace(one, other, facts, sink);
+  } else {
+    write_merged_trace(one, other, facts, sink);
+  }
 }
 
 std::string trace_bundle(const Diff& diff, const std::string& command_line) {

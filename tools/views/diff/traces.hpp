@@ -12,7 +12,7 @@
 
 namespace debubble {
 
-void write_merged_trace(const Diff& diff, const std::string& command_line, const TextSink& sink);
+void write_merged_trace(const Diff& diff, const std::string& command_line, bool perfetto, const TextSink& sink);
 
 [[nodiscard]] std::string trace_bundle(const Diff& diff, const std::string& command_line);
 

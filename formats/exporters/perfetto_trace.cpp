@@ -117,8 +117,10 @@ class PerfettoWriter {
         packets_.add_track(track(device, lane.thread), process(device), lane.name, lane.thread);
       }
       for (std::int32_t step = 0; part_.extra_work != nullptr && step < part_.extra_work->iterations; ++step) {
-        packets_.add_track(track(device, extra_work_thread(device, step)), process(device),
-                           "extra work, step " + std::to_string(step + 1), extra_work_thread(device, step));
+        packets_.add_track(
+            track(device, extra_work_thread(device, step)), process(device),
+            "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(part_.extra_work->iterations),
+            extra_work_thread(device, step));
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "formats/lint/trace_marks.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/micros.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
@@ -252,7 +253,13 @@ TraceLint lint_trace(std::string text, const std::string& name, const TraceLintO
   lint.file = name;
   FindingList findings(lint, options);
   const bool open_ended = close_array(text);
-  require_json(text, name);
+  try {
+    require_json(text, name);
+  } catch (const InputError&) {
+    if (open_ended) text.pop_back();
+    require_json(text, name);  // with the file's own length
+    throw;
+  }
   if (text[text.find_first_not_of(" \t\r\n")] == '[') findings.set_path("/");
   ProblemList problems(name);
   LintVisitor visitor(lint, findings);

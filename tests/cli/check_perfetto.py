@@ -22,6 +22,7 @@ RUNS = [
     "-p 4 -m 8 --comm 0.7 --p2p blocking",
     "-p 4 -m 8 --schedule dualpipe --comm 0.1",
     "-p 4 -m 8 --schedule zb-v --transform offload --comm 0.1",
+    "-p 4 -m 8 --transform fill-bubbles:curvature=2,inverse=5",
     "-p 8 -m 16 --model gpt-1.3b --hardware a100-80 --topology dgx-h100:1 --dp 1",
     "-p 4 -m 8 --model llama3-8b --hardware h100 --tp 2 --dp 2 --topology dgx-h100:2",
 ]
@@ -150,7 +151,7 @@ def of_chrome(trace):
     for event in trace["traceEvents"]:
         if event["ph"] == "X":
             begin = round(event["ts"] * 1000)
-            place = (names[event["pid"], None], names[event["pid"], event["tid"]].split(" of ")[0])
+            place = (names[event["pid"], None], names[event["pid"], event["tid"]])
             slices.append((*place, event["name"], event["cat"], begin, begin + round(event["dur"] * 1000),
                            same_args(event["args"])))
             spans[event["pid"], event["tid"]].append(slices[-1])

@@ -266,6 +266,7 @@ TEST_CASE("an array without its end is read, and told") {
     CHECK(lint.events == (text.size() > 3 ? 1 : 0));
   }
   CHECK_THROWS_WITH_AS((void)lint_trace("[{\"ph\":", "t"), doctest::Contains("P001"), InputError);
+  CHECK_THROWS_WITH_AS((void)lint_trace("[{\"ph\":", "t"), doctest::Contains("after byte 7"), InputError);
   CHECK_THROWS_WITH_AS((void)lint_trace("", "t"), doctest::Contains("P001"), InputError);
   CHECK_THROWS_WITH_AS((void)lint_trace("\xff", "t"), doctest::Contains("P002"), InputError);
   CHECK_THROWS_WITH_AS((void)lint_trace("{}", "t"), doctest::Contains("P010"), InputError);

@@ -76,7 +76,7 @@ class DiffCommand : public Command {
                        {.name = "--trace",
                         .group = "Output",
                         .type = "FILE",
-                        .help = "also write both runs as one trace: x.json, x.pftrace",
+                        .help = "also write both as one trace: x.json, x.pftrace",
                         .target = &trace_},
                        {.name = "--bundle",
                         .group = "Output",

@@ -314,7 +314,8 @@ TEST_CASE("numbers that divide something are no zeros") {
     CHECK((!before.empty() || found(scenario, "is 0, and at least 1 is needed")));
     CHECK(flag(scenario, "devices") == "1");
   }
-  CHECK(found(read_megatron(model + "--micro-batch-size 4 --global-batch-size 65", "x"), "not a multiple of microbatch"));
+  CHECK(
+      found(read_megatron(model + "--micro-batch-size 4 --global-batch-size 65", "x"), "not a multiple of microbatch"));
 }
 
 TEST_CASE("the file has a line per flag, and the findings as comments") {

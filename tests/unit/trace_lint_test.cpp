@@ -274,7 +274,7 @@ TEST_CASE("an array without its end is read, and told") {
                        InputError);
 }
 
-TEST_CASE("all findings are counted, and the first few of a rule kept; long names are cut between characters") {
+TEST_CASE("all findings are counted, and the first few of a rule kept, and long names are cut between characters") {
   std::string text = "[";
   for (int i = 0; i < 1000; ++i) text += (i == 0 ? "" : ",") + event_of("E", "a", std::to_string(i));
   const TraceLint lint = lint_trace(text + "]", "t");

@@ -43,6 +43,9 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:tbb::detail::d1::node::node\n"
          "race:tbb::detail::d1::wait_context\n";
 }
+// As much of a thread's past as it can keep: what it no longer knows of oneTBB's threads matches no suppression.
+extern "C" const char* __tsan_default_options();  // NOLINT: the sanitizer's name
+extern "C" const char* __tsan_default_options() { return "history_size=7"; }
 #endif
 
 namespace debubble {

@@ -156,7 +156,8 @@ std::string without_progress(const std::string& err) {
   std::istringstream lines(err);
   std::string rest;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("debubble: ") || !line.ends_with(" ...")) rest += line + "\n";
+    const bool progress = line.ends_with(" ...") || line.ends_with(" left");  // "589 of 1000 rows, about 1 s left"
+    if (!line.starts_with("debubble: ") || !progress) rest += line + "\n";
   }
   return rest;
 }

@@ -38,7 +38,7 @@ void write_perfetto(benchmark::State& state) {
     benchmark::DoNotOptimize(bytes);
   }
   state.SetItemsProcessed(state.iterations() * events);
-  state.counters["ops"] = static_cast<double>(events);
+  state.counters["events"] = static_cast<double>(events);
 }
 
 BENCHMARK(write_perfetto)->Arg(1000)->Arg(30000)->Unit(benchmark::kMillisecond);

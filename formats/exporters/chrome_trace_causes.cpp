@@ -3,44 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/with_thing.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble::trace_detail {
-namespace {
 
-template <typename Thing>
-std::pair<Nanoseconds, Nanoseconds> times_of(const Thing& thing) {
-  return {thing.begin, thing.end};
-}
-
-std::pair<Nanoseconds, Nanoseconds> times_of(const Timeline& timeline, const Gate& thing) {
-  switch (thing.kind) {
-    case Gate::Kind::kStart:
-      break;
-    case Gate::Kind::kSpan:
-      return times_of(at(timeline.spans, thing.index));
-    case Gate::Kind::kTransfer:
-      return times_of(at(timeline.transfers, thing.index));
-    case Gate::Kind::kCopy:
-      return times_of(at(timeline.copies, thing.index));
-    case Gate::Kind::kCollective:
-      return times_of(at(timeline.collectives, thing.index));
-    case Gate::Kind::kStep:
-      return times_of(at(timeline.steps, thing.index));
-  }
-  return {};
-}
-
-}  // namespace
-
-std::string words_of(IdleCause cause) {
-  std::string words = to_string(cause);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
-}
+std::string words_of(IdleCause cause) { return with_blanks(to_string(cause)); }
 
 IdleCause cause_of(const IdleGap& gap) {
   return static_cast<IdleCause>(std::max_element(gap.causes.begin(), gap.causes.end()) - gap.causes.begin());
@@ -59,7 +32,8 @@ CauseTracks::CauseTracks(const Timeline& timeline) : timeline_(timeline), gaps_(
 void CauseTracks::add_path() {
   Nanoseconds now = 0;
   for (const Gate& thing : critical_path(timeline_)) {
-    const auto [begin, end] = times_of(timeline_, thing);
+    const auto [begin, end] =
+        with_thing(thing, timeline_, [](const auto& one) { return std::pair(one.begin, one.end); });
     add_to_path(now, begin, {});
     add_to_path(std::max(now, begin), end, thing);
     now = std::max(now, end);

@@ -40,11 +40,11 @@ class KinetoVisitor {
   virtual void fact(std::string_view key, std::string_view value) = 0;
 };
 
-// Visits all of `text`. The views stay valid for as long as the result lives. What is no event is added to `problems`.
-// Throws InputError P002, P001 or P010.
 // Throws InputError P001 or P002 unless all of the text is JSON. The walk looks at what it reads only.
 void require_json(std::string_view text, const std::string& name);
 
+// Visits all of `text`. The views stay valid for as long as the result lives. What is no event is added to `problems`.
+// Throws InputError P002, P001 or P010.
 [[nodiscard]] std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems, KinetoVisitor& visitor);
 
 }  // namespace debubble

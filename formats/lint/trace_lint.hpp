@@ -1,5 +1,5 @@
 // The lint of Chrome traces: what Perfetto and chrome://tracing would drop, misplace or draw wrong in a trace, whoever
-// wrote it. docs/trace-lint.md lists the rules; each comes from what the viewers' importers do.
+// wrote it. docs/traces.md lists the rules; each comes from what the viewers' importers do.
 //
 // Two kinds of findings: a problem loses or misplaces something; a remark, which only `strict` reports, works today but
 // rests on how a viewer happens to read it (ids that are text, threads without a name, events out of order).

@@ -7,6 +7,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/critical_path.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/with_thing.hpp"
 
 namespace debubble {
 
@@ -116,7 +117,7 @@ Gate TimelineChains::pass_thing(const StepSpan& step, OpenGap& gap) {
 }
 
 Gate TimelineChains::gate_of(const Gate& gate) const {
-  return visit(gate, [](const auto& thing) { return thing.gate; });
+  return with_thing(gate, timeline_, [](const auto& thing) { return thing.gate; });
 }
 
 Nanoseconds TimelineChains::after(const Gate& gate) const {
@@ -124,26 +125,7 @@ Nanoseconds TimelineChains::after(const Gate& gate) const {
     const StepSpan& step = at(timeline_.steps, gate.index);
     return step.begin - step.waited_for_replica;
   }
-  return visit(gate, [](const auto& thing) { return thing.begin; });
-}
-
-template <typename Look>
-auto TimelineChains::visit(const Gate& gate, const Look& look) const -> decltype(look(Span())) {
-  switch (gate.kind) {
-    case Gate::Kind::kStart:
-      break;
-    case Gate::Kind::kSpan:
-      return look(at(timeline_.spans, gate.index));
-    case Gate::Kind::kTransfer:
-      return look(at(timeline_.transfers, gate.index));
-    case Gate::Kind::kCopy:
-      return look(at(timeline_.copies, gate.index));
-    case Gate::Kind::kCollective:
-      return look(at(timeline_.collectives, gate.index));
-    case Gate::Kind::kStep:
-      return look(at(timeline_.steps, gate.index));
-  }
-  return {};
+  return with_thing(gate, timeline_, [](const auto& thing) { return thing.begin; });
 }
 
 std::size_t TimelineChains::number(const Gate& gate) const {

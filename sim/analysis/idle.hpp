@@ -45,8 +45,6 @@ class TimelineChains {
   static Gate pass_thing(const StepSpan& step, OpenGap& gap);
   template <typename Thing>
   static Gate pass_whole(const Thing& thing, ChainPart part, OpenGap& gap);
-  template <typename Look>
-  auto visit(const Gate& gate, const Look& look) const -> decltype(look(Span()));
 
   const Timeline& timeline_;
 };

@@ -1,6 +1,7 @@
 // Words that messages of every room are made of. Text of files and views is in formats/text.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@ template <std::integral Count>
 // "512 bytes", "24 MiB": rounded down
 [[nodiscard]] inline std::string mebibytes(Bytes bytes) {
   return bytes < kMebibyte ? std::to_string(bytes) + " bytes" : std::to_string(bytes / kMebibyte) + " MiB";
+}
+
+// A key of the JSON as words: "transfer_latency" as "transfer latency".
+[[nodiscard]] inline std::string with_blanks(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
 }
 
 // Of ASCII, whatever the locale says.

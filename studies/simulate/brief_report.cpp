@@ -16,6 +16,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/engine/tables.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
+#include "studies/simulate/pace.hpp"
 #include "studies/simulate/streamed_memory.hpp"
 #include "studies/simulate/wait_history.hpp"
 
@@ -231,7 +232,7 @@ bool add_missing(const Job& job, std::vector<DeviceMemory>& memories) {
 
 bool follows_without_spans(const Job& job) {
   if (!RowStream::knows(job.schedule, job.p2p) || job.schedule.asynchrony || job.extra_work) return false;
-  return !job.topology.contended() && job.step.empty() && job.variation.none() && job.costs.at_work.empty();
+  return !ops_need_events(job) && job.step.empty();
 }
 
 }  // namespace

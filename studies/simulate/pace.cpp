@@ -46,12 +46,6 @@ std::optional<Schedule> longer(const Schedule& schedule, std::int64_t affordable
   }
 }
 
-// Whether links on which flows meet, or ops that vary, take part: then the event-driven engine is asked.
-bool pace_needs_events(const Job& job) {
-  return job.topology.contended() || !job.variation.none() || !job.costs.at_work.empty();
-}
-
-// For a stream of other length: what the microbatches of the run cost, over and over.
 Variation repeated_variation(Variation variation, const Schedule& stream) {
   if (variation.piece.empty()) return variation;
   const std::vector<double> once = std::move(variation.piece);
@@ -64,7 +58,7 @@ Variation repeated_variation(Variation variation, const Schedule& stream) {
 
 // On the network and with the variation of the run; of several replicas of the pipeline the slowest.
 Timeline simulate_stream(const Job& job, const Schedule& stream, const Program& program, int replicas) {
-  if (!pace_needs_events(job) && replicas == 1) return simulate(program, stream, job.costs, job.topology);
+  if (!ops_need_events(job) && replicas == 1) return simulate(program, stream, job.costs, job.topology);
   const Variation variation = repeated_variation(job.variation, stream);
   std::vector<Timeline> timelines =
       simulate_cluster(program, stream, job.costs, job.topology, {nullptr, &variation, replicas});
@@ -76,7 +70,7 @@ std::optional<StreamPeriod> period_of(const Job& job, const Result& result) {
   constexpr std::int64_t kAffordableOps = 10'000'000;
   constexpr std::int64_t kAffordableEvents = 1'000'000;
   const int replicas = std::max(1, static_cast<int>(result.replica_makespans.size()));  // that were simulated
-  const bool events = pace_needs_events(job) || replicas > 1;
+  const bool events = ops_need_events(job) || replicas > 1;
   const std::optional<Schedule> stream = longer(job.schedule, events ? kAffordableEvents / replicas : kAffordableOps);
   if (!stream) return stream_period(result.timeline, job.schedule);
   const auto lowered = lower(*stream, job.p2p);
@@ -86,6 +80,10 @@ std::optional<StreamPeriod> period_of(const Job& job, const Result& result) {
 }
 
 }  // namespace
+
+bool ops_need_events(const Job& job) {
+  return job.topology.contended() || !job.variation.none() || !job.costs.at_work.empty();
+}
 
 void add_pace(const Job& job, const Result& result, Report& report) {
   StreamReport& stream = *report.stream;

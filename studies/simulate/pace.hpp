@@ -12,4 +12,7 @@ namespace debubble {
 // is the mean over the second half of the stream. The report must have a stream.
 void add_pace(const Job& job, const Result& result, Report& report);
 
+// Whether links on which flows meet, or ops whose times vary, take part: then the event-driven engine is asked.
+[[nodiscard]] bool ops_need_events(const Job& job);
+
 }  // namespace debubble

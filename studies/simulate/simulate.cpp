@@ -36,9 +36,7 @@ Report deadlock_report(const Job& job, const Deadlock& deadlock) {
 }
 
 // Whether the walk without contention says it all.
-bool walks(const Job& job) {
-  return !job.topology.contended() && job.step.empty() && job.variation.none() && job.costs.at_work.empty();
-}
+bool walks(const Job& job) { return !ops_need_events(job) && job.step.empty(); }
 
 // On a modelled cluster all replicas of the pipeline that differ or meet; the slowest is shown. Nothing where it stops.
 std::optional<Result> simulated(const Job& job, const Program& program, const std::vector<Bytes>& capacities) {

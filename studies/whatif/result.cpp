@@ -1,13 +1,9 @@
 #include "studies/whatif/result.hpp"
 
-#include <algorithm>
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
-std::string in_words(IdleCause cause) {
-  std::string text = to_string(cause);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
+std::string in_words(IdleCause cause) { return with_blanks(to_string(cause)); }
 
 }  // namespace debubble

@@ -1,9 +1,9 @@
 #include "tools/figures/palette.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "sim/core/at.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble::figure {
 
@@ -67,11 +67,6 @@ constexpr std::array<CategoryLook, kMemoryCategories> kCategoryLooks{{
     {"#b07aa1", "#ffffff", Hatch::kUpright},
     {"#d4a6c8", "#ffffff", Hatch::kFlat},
 }};
-
-std::string with_blanks(std::string key) {
-  std::replace(key.begin(), key.end(), '_', ' ');
-  return key;
-}
 
 }  // namespace
 

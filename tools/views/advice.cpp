@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/share.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -110,9 +110,7 @@ Advice advise(const Report& report, const Limit& limit, const AdviceContext& con
     case Limit::Kind::kOtherCause:
       break;
   }
-  std::string name = to_string(limit.cause);
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return {name + ": " + of_the_idle_time(limit), compare_command(report, context)};
+  return {with_blanks(to_string(limit.cause)) + ": " + of_the_idle_time(limit), compare_command(report, context)};
 }
 
 Advice advise(const Report& report, const AdviceContext& context) {

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "formats/text/quantities.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -24,9 +23,7 @@ std::string where(const ClusterReport& cluster, int pipeline) {
 }
 
 std::string part_text(const StepPart& part) {
-  std::string name = to_string(part.kind);
-  std::replace(name.begin(), name.end(), '_', ' ');
-  std::string text = name + " " + format_duration(part.time);
+  std::string text = with_blanks(to_string(part.kind)) + " " + format_duration(part.time);
   std::string apart;
   if (part.exposed < part.time) {
     apart = part.exposed == 0 ? "all of it hidden" : format_duration(part.exposed) + " of it exposed";

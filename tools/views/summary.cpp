@@ -28,9 +28,8 @@ std::string composition(const DeviceReport& device) {
   std::string text;
   for (std::size_t i = 0; i < kMemoryCategories; ++i) {
     if (device.peak_by_category[i] == 0) continue;
-    std::string name = to_string(static_cast<MemoryCategory>(i));
-    std::replace(name.begin(), name.end(), '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : " + ", name, format_size(device.peak_by_category[i]));
+    text += fmt::format("{}{} {}", text.empty() ? "" : " + ", with_blanks(to_string(static_cast<MemoryCategory>(i))),
+                        format_size(device.peak_by_category[i]));
   }
   return text;
 }

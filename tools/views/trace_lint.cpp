@@ -5,6 +5,7 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/printable.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
@@ -13,14 +14,9 @@ namespace debubble {
 
 namespace {
 
-std::string lint_count(std::int64_t count, const char* one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 std::string lint_counts(const TraceLint& lint) {
-  return lint_count(lint.events, "event") + ": " + lint_count(lint.slices, "slice") + " on " +
-         lint_count(lint.tracks, "track") + ", " + lint_count(lint.arrows, "arrow") + ", " +
-         lint_count(lint.counters, "counter event");
+  return counted(lint.events, "event") + ": " + counted(lint.slices, "slice") + " on " + counted(lint.tracks, "track") +
+         ", " + counted(lint.arrows, "arrow") + ", " + counted(lint.counters, "counter event");
 }
 
 std::string lint_summary(const TraceLint& lint) {
@@ -28,7 +24,7 @@ std::string lint_summary(const TraceLint& lint) {
   for (const auto& [rule, count] : lint.by_rule)
     text += (text.empty() ? "" : ", ") + rule + " " + std::to_string(count);
   const auto shown = static_cast<std::int64_t>(lint.findings.size());
-  text = lint_count(lint.total(), "finding") + ": " + text;
+  text = counted(lint.total(), "finding") + ": " + text;
   return shown < lint.total() ? text + "; " + std::to_string(shown) + " of them above" : text;
 }
 

@@ -10,6 +10,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/words.hpp"
 #include "tools/views/table.hpp"
@@ -136,9 +137,8 @@ std::string causes_text(const OpStory& story) {
   for (int i = 0; i < kIdleCauses; ++i) {
     const Nanoseconds time = story.by_cause[to_index(i)];
     if (time == 0) continue;
-    std::string name = to_string(static_cast<IdleCause>(i));
-    std::replace(name.begin(), name.end(), '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_duration(time));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_blanks(to_string(static_cast<IdleCause>(i))),
+                        format_duration(time));
   }
   return text;
 }

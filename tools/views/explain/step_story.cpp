@@ -9,6 +9,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
@@ -195,9 +196,7 @@ std::vector<PathShare> path_shares(const Simulated& run) {
   add("copies of activations that were moved away (memory limit)", parts.copies);
   add("barriers of the split output layer", parts.barriers);
   for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
-    std::string name = to_string(static_cast<StepTask::Kind>(kind));
-    std::replace(name.begin(), name.end(), '_', ' ');
-    add(name, parts.step[kind]);
+    add(with_blanks(to_string(static_cast<StepTask::Kind>(kind))), parts.step[kind]);
   }
   add("waiting for another replica of the pipeline", parts.replicas);
   add("launch gaps", parts.gaps);

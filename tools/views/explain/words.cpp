@@ -2,34 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <utility>
 
 #include "sim/core/op_words.hpp"
+#include "sim/core/with_thing.hpp"
 
 namespace debubble {
 namespace {
-
-// Calls `visit` with the thing that the gate names.
-template <typename Visit>
-auto with_thing(const Gate& gate, const Timeline& timeline, Visit visit) {
-  const auto index = static_cast<std::size_t>(gate.index);
-  switch (gate.kind) {
-    case Gate::Kind::kStart:
-      break;
-    case Gate::Kind::kSpan:
-      return visit(timeline.spans[index]);
-    case Gate::Kind::kTransfer:
-      return visit(timeline.transfers[index]);
-    case Gate::Kind::kCopy:
-      return visit(timeline.copies[index]);
-    case Gate::Kind::kCollective:
-      return visit(timeline.collectives[index]);
-    case Gate::Kind::kStep:
-      return visit(timeline.steps[index]);
-  }
-  return visit(Collective{});
-}
 
 struct Namer {
   const Timeline& timeline;

@@ -135,9 +135,8 @@ class PlanText {
     std::string parts;
     std::vector<std::pair<Bytes, std::string>> categories;
     for (int k = 0; k < kMemoryCategories; ++k) {
-      std::string name = to_string(static_cast<MemoryCategory>(k));
-      std::replace(name.begin(), name.end(), '_', ' ');
-      if (at(shortage.by_category, k) > 0) categories.emplace_back(at(shortage.by_category, k), name);
+      if (at(shortage.by_category, k) > 0)
+        categories.emplace_back(at(shortage.by_category, k), with_blanks(to_string(static_cast<MemoryCategory>(k))));
     }
     std::stable_sort(categories.begin(), categories.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -66,8 +66,7 @@ Table best_table(const SweepBlock& sum, const SweepSpace& space) {
     if (mfus) fields.push_back(best.mfu ? format_percent(*best.mfu) : "");
     fields.push_back(format_scaled(best.peak, memory));
     if (fits) fields.push_back(best.spare ? format_scaled(*best.spare, memory) : "");
-    fields.push_back(best.limit);
-    std::replace(fields.back().begin(), fields.back().end(), '_', ' ');
+    fields.push_back(with_blanks(best.limit));
     table.add_row(std::move(fields));
   }
   return table;

@@ -107,6 +107,11 @@ std::string plain_schedule_name(std::string_view name) {
 std::string unknown_name_help(std::string_view name, const std::string& guess) {
   const std::string text(name);
   if (find_transform(name) != nullptr) return text + " is a transform: --transform " + text;
+  if (const std::size_t colon = text.find(':'); colon != std::string::npos && colon > 0 && colon + 1 < text.size()) {
+    if (const ScheduleEntry* entry = find_schedule(name.substr(0, colon))) {
+      return "its parameters are given apart: --schedule " + entry->name + " --param " + text.substr(colon + 1);
+    }
+  }
   if (!guess.empty()) return "did you mean " + guess + "?";
   return "see `debubble list schedules`; a file ends in .csv or .json";
 }

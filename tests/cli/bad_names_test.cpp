@@ -98,6 +98,11 @@ TEST_CASE("an unknown schedule is refused") {
   --> --schedule
   = help: recompute is a transform: --transform recompute
 )");
+  CHECK(folder.refusal({"simulate", "--schedule", "optimal:budget=2s"}) ==
+        R"(error[S001]: no schedule is called "optimal:budget=2s"
+  --> --schedule
+  = help: its parameters are given apart: --schedule optimal --param budget=2s
+)");
   CHECK(folder.refusal({"compare", "--schedule", "gpipe,zb-hh1"}) == R"(error[S001]: no schedule is called "zb-hh1"
   --> --schedule
   = help: did you mean zb-h1?

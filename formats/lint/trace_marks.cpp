@@ -101,6 +101,7 @@ void TrackChecker::check_track(std::size_t from, std::size_t to) {
   wait_for_next_.clear();
   const char* rule = is_async_[marks_[from].track] ? "async" : "begin-end";
   bool has_slices = false;
+  Nanoseconds last_begin = -1;  // a slice of no length is still there for an arrow of its own time
   for (std::size_t i = from; i < to; ++i) {
     Mark mark = marks_[i];
     close_until(mark.at);
@@ -110,13 +111,15 @@ void TrackChecker::check_track(std::size_t from, std::size_t to) {
         [[fallthrough]];
       case Mark::Kind::kComplete:
         has_slices = true;
+        last_begin = mark.at;
         open_slice(mark);
         break;
       case Mark::Kind::kEnd:
         end_slice(mark, rule);
         break;
       case Mark::Kind::kArrow:
-        if (open_.empty()) findings_.add("arrow", mark.event, "no slice of its thread is open here to bind to");
+        if (open_.empty() && mark.at != last_begin)
+          findings_.add("arrow", mark.event, "no slice of its thread is open here to bind to");
         break;
       case Mark::Kind::kArrowToNext:
         wait_for_next_.push_back(mark.event);

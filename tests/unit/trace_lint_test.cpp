@@ -189,6 +189,17 @@ TEST_CASE("begins and ends are matched, on threads and off them") {
         "async #/0: no \"id\" that tells it from others of its category");
 }
 
+TEST_CASE("an arrow may end on a slice of no length, at its time and not after it") {
+  const std::string slice = event_of("X", "a", "0", R"("dur":10)");
+  const std::string begin = event_of("s", "f", "1", R"("cat":"c","id":7)");
+  const std::string point = event_of("X", "Stream Wait Event", "20", R"("dur":0)");
+  const std::string end = event_of("f", "f", "20", R"("cat":"c","id":7,"bp":"e")");
+  CHECK(found({slice, begin, point, end}) == "");
+  CHECK(found({slice, begin, end, point}) == "arrow #/2: no slice of its thread is open here to bind to");
+  CHECK(found({slice, begin, point, replaced(end, R"("ts":20)", R"("ts":20.001)")}) ==
+        "arrow #/3: no slice of its thread is open here to bind to");
+}
+
 TEST_CASE("arrows need both ends in their order, and a slice at each") {
   const std::string slice = event_of("X", "a", "0", R"("dur":10)");
   const std::string begin = event_of("s", "f", "1", R"("cat":"c","id":7)");

@@ -22,6 +22,7 @@
 #include "sim/core/exit_status.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/export_figure.hpp"
+#include "tools/output/kineto_folder.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -32,10 +33,18 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 11> kExportFormats{
-    "pytorch-csv",  "pytorch-comms",  "zero-bubble-json", "schedule-json", "megatron-layout",
-    "chrome-trace", "perfetto-trace", "topology-json",    "svg",           "pdf",
-    "png"};
+const std::array<std::string, 12> kExportFormats{"pytorch-csv",
+                                                 "pytorch-comms",
+                                                 "zero-bubble-json",
+                                                 "schedule-json",
+                                                 "megatron-layout",
+                                                 "chrome-trace",
+                                                 "perfetto-trace",
+                                                 "kineto",
+                                                 "topology-json",
+                                                 "svg",
+                                                 "pdf",
+                                                 "png"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
@@ -64,7 +73,7 @@ class Export : public Command {
         {.name = "--output",
          .short_name = "-o",
          .type = "FILE",
-         .help = "output file; .gz compresses",
+         .help = "output file; .gz compresses; kineto: a folder",
          .default_text = "-, stdout",
          .preset = "-",
          .target = &output_},
@@ -91,6 +100,7 @@ class Export : public Command {
       throw InputError(Diagnostic{"C004", "--to", "ideal links have no graph that could be written",
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
+    if (to_ == "kineto") return write_kineto(scenario, name, invocation);
     OutputFile file(output_);
     if (is_trace() || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
@@ -151,6 +161,21 @@ class Export : public Command {
       write_trace(run, invocation.command_line, nullptr, {ops_only_, to_ == "perfetto-trace"}, file);
     }
     file.commit();
+    return kExitOk;
+  }
+
+  // A folder of files, which are whole or not there.
+  int write_kineto(const Scenario& scenario, const std::string& name, const Invocation& invocation) const {
+    require_kineto_folder(output_);
+    StderrProgress progress;
+    const Simulated run = simulate(scenario, name, progress);
+    refuse_filled_bubbles(run.job.schedule, "--to", kExportPlacement);
+    if (!has_result(run.result.report)) {
+      std::fputs(findings_view(run.result.report, stderr_style()).c_str(), stderr);
+      return kExitFinding;
+    }
+    progress.phase("writing " + output_);
+    write_kineto_folder(run, invocation.command_line, output_);
     return kExitOk;
   }
 

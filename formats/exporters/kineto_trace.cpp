@@ -16,7 +16,7 @@ namespace {
 using trace_detail::process_name;
 using trace_detail::TraceNames;
 using trace_detail::TraceStream;
-using KinetoWork = KinetoTrace::Work;
+using StreamWork = RankTraces::Work;
 
 constexpr std::int64_t kComputeStream = 7;  // PyTorch's default stream
 constexpr std::int64_t kFirstOtherStream = 20;
@@ -35,9 +35,9 @@ const char* collective_name(const StepSpan& step) {
   return kernel == "ncclDevKernel_AllReduce_Sum" ? "allreduce" : "_reduce_scatter_base";
 }
 
-class KinetoRankWriter : private TraceNames {
+class RankTraceWriter : private TraceNames {
  public:
-  KinetoRankWriter(const Timeline& timeline, const Schedule& schedule, TraceStream& stream, std::int32_t rank)
+  RankTraceWriter(const Timeline& timeline, const Schedule& schedule, TraceStream& stream, std::int32_t rank)
       : TraceNames(timeline, schedule, stream, 0),
         timeline_(timeline),
         schedule_(schedule),
@@ -70,10 +70,10 @@ class KinetoRankWriter : private TraceNames {
   }
 
   // The step on the host, and on the compute stream from its first work to its last.
-  void write_steps(const std::vector<KinetoWork>& works) {
+  void write_steps(const std::vector<StreamWork>& works) {
     write_range("user_annotation", host_, host_, {0, timeline_.makespan}, "ProfilerStep#0");
     Interval on_gpu{timeline_.makespan, 0};
-    for (const KinetoWork& work : works) {
+    for (const StreamWork& work : works) {
       if (work.stream != kComputeStream) continue;
       on_gpu = {std::min(on_gpu.begin, work.begin), std::max(on_gpu.end, work.end)};
     }
@@ -81,10 +81,10 @@ class KinetoRankWriter : private TraceNames {
     write_range("gpu_user_annotation", rank_, kComputeStream, on_gpu, "ProfilerStep#0");
   }
 
-  void write_work(const KinetoWork& work, Nanoseconds launch) {
+  void write_work(const StreamWork& work, Nanoseconds launch) {
     ++number_;
     const std::string name = name_of(work);
-    const bool copies = work.kind == KinetoWork::Kind::kCopy;
+    const bool copies = work.kind == StreamWork::Kind::kCopy;
     write_range("user_annotation", host_, host_, {launch, launch}, name);
     open_slice("cuda_runtime", host_, host_, {launch, launch}, copies ? "cudaMemcpyAsync" : "cudaLaunchKernel");
     out << ",\"args\":{\"External id\":" << number_ << ",\"cbid\":" << (copies ? 41 : 211)
@@ -161,26 +161,26 @@ class KinetoRankWriter : private TraceNames {
     out.end_record();
   }
 
-  void write_kernel(const KinetoWork& work) {
-    const bool copies = work.kind == KinetoWork::Kind::kCopy;
+  void write_kernel(const StreamWork& work) {
+    const bool copies = work.kind == StreamWork::Kind::kCopy;
     open_slice(copies ? "gpu_memcpy" : "kernel", rank_, work.stream, {work.begin, work.end}, kernel_name(work));
     out << ",\"args\":{\"External id\":" << number_;
     if (!copies) out << ",\"queued\":0";
     out << ",\"device\":" << rank_ << ",\"context\":1,\"stream\":" << work.stream << ",\"correlation\":" << number_;
     switch (work.kind) {
-      case KinetoWork::Kind::kCompute:
+      case StreamWork::Kind::kCompute:
         break;
-      case KinetoWork::Kind::kSend:
-      case KinetoWork::Kind::kReceive: {
+      case StreamWork::Kind::kSend:
+      case StreamWork::Kind::kReceive: {
         const Transfer& transfer = at(timeline_.transfers, work.index);
-        write_message(work.kind == KinetoWork::Kind::kSend ? "send" : "recv", transfer.bytes);
+        write_message(work.kind == StreamWork::Kind::kSend ? "send" : "recv", transfer.bytes);
         out << ",\"Src Rank\":" << transfer.from_device << ",\"Dst Rank\":" << transfer.to_device;
         break;
       }
-      case KinetoWork::Kind::kCopy:
+      case StreamWork::Kind::kCopy:
         out << ",\"bytes\":" << at(timeline_.copies, work.index).bytes;
         break;
-      case KinetoWork::Kind::kStep: {
+      case StreamWork::Kind::kStep: {
         const StepSpan& step = at(timeline_.steps, work.index);
         if (step.lane == StepTask::Lane::kCollective) write_message(collective_name(step), step.bytes);
         break;
@@ -197,21 +197,21 @@ class KinetoRankWriter : private TraceNames {
   }
 
   // As the range of the host and on the GPU.
-  [[nodiscard]] std::string name_of(const KinetoWork& work) {
+  [[nodiscard]] std::string name_of(const StreamWork& work) {
     std::string& text = scratch_.out.text();
     text.clear();
     switch (work.kind) {
-      case KinetoWork::Kind::kCompute:
+      case StreamWork::Kind::kCompute:
         names_.write_cell(at(timeline_.spans, work.index));
         break;
-      case KinetoWork::Kind::kSend:
-      case KinetoWork::Kind::kReceive:
-        names_.write_transfer_name(at(timeline_.transfers, work.index), work.kind == KinetoWork::Kind::kSend);
+      case StreamWork::Kind::kSend:
+      case StreamWork::Kind::kReceive:
+        names_.write_transfer_name(at(timeline_.transfers, work.index), work.kind == StreamWork::Kind::kSend);
         break;
-      case KinetoWork::Kind::kCopy:
+      case StreamWork::Kind::kCopy:
         names_.write_copy_name(at(timeline_.copies, work.index));
         break;
-      case KinetoWork::Kind::kStep: {
+      case StreamWork::Kind::kStep: {
         const StepSpan& step = at(timeline_.steps, work.index);
         return step.what.empty() ? to_string(step.kind) : step.what;
       }
@@ -223,24 +223,24 @@ class KinetoRankWriter : private TraceNames {
     return word_of(op.kind) + std::string(" of stage ") + std::to_string(op.stage);
   }
 
-  [[nodiscard]] std::string kernel_name(const KinetoWork& work) const {
+  [[nodiscard]] std::string kernel_name(const StreamWork& work) const {
     switch (work.kind) {
-      case KinetoWork::Kind::kCompute: {
+      case StreamWork::Kind::kCompute: {
         const Span& span = at(timeline_.spans, work.index);
         const Op* const partner = timeline_.partner(span);
         return partner == nullptr ? op_kernel(span.op) : op_kernel(span.op) + " with " + op_kernel(*partner);
       }
-      case KinetoWork::Kind::kCopy: {
+      case StreamWork::Kind::kCopy: {
         const CopySpan& copy = at(timeline_.copies, work.index);
         if (copy.peer >= 0) return "Memcpy PtoP (Device -> Device)";
         return copy.way == Copy::Way::kOut ? "Memcpy DtoH (Device -> Pinned)" : "Memcpy HtoD (Pinned -> Device)";
       }
-      case KinetoWork::Kind::kStep: {
+      case StreamWork::Kind::kStep: {
         const StepSpan& step = at(timeline_.steps, work.index);
         return step.lane == StepTask::Lane::kCollective ? collective_kernel(step) : to_string(step.kind);
       }
-      case KinetoWork::Kind::kSend:
-      case KinetoWork::Kind::kReceive:
+      case StreamWork::Kind::kSend:
+      case StreamWork::Kind::kReceive:
         break;
     }
     return "ncclDevKernel_SendRecv";
@@ -257,7 +257,7 @@ class KinetoRankWriter : private TraceNames {
 
 }  // namespace
 
-KinetoTrace::KinetoTrace(const Timeline& timeline, const Schedule& schedule, const TraceInfo& info)
+RankTraces::RankTraces(const Timeline& timeline, const Schedule& schedule, const TraceInfo& info)
     : timeline_(timeline),
       schedule_(schedule),
       info_(info),
@@ -288,15 +288,15 @@ KinetoTrace::KinetoTrace(const Timeline& timeline, const Schedule& schedule, con
   }
 }
 
-void KinetoTrace::add(std::int32_t device, Nanoseconds begin, Nanoseconds end, std::int64_t thread, Work::Kind kind,
-                      std::size_t index) {
-  const std::int64_t stream = KinetoRankWriter::stream_of(thread - lanes_.compute(device));
+void RankTraces::add(std::int32_t device, Nanoseconds begin, Nanoseconds end, std::int64_t thread, Work::Kind kind,
+                     std::size_t index) {
+  const std::int64_t stream = RankTraceWriter::stream_of(thread - lanes_.compute(device));
   at(works_, device).push_back({begin, end, stream, kind, static_cast<std::int32_t>(index)});
 }
 
-void KinetoTrace::write(std::int32_t rank, const TextSink& sink) const {
+void RankTraces::write(std::int32_t rank, const TextSink& sink) const {
   TraceStream stream(sink);
-  KinetoRankWriter writer(timeline_, schedule_, stream, rank);
+  RankTraceWriter writer(timeline_, schedule_, stream, rank);
   const std::vector<Work>& works = at(works_, rank);
   writer.write_head(info_);
   writer.write_names(lanes_.lanes(rank), lanes_.compute(rank));

@@ -22,10 +22,10 @@
 
 namespace debubble {
 
-class KinetoTrace {
+class RankTraces {
  public:
   // All of them must outlive it.
-  KinetoTrace(const Timeline& timeline, const Schedule& schedule, const TraceInfo& info);
+  RankTraces(const Timeline& timeline, const Schedule& schedule, const TraceInfo& info);
 
   [[nodiscard]] std::int32_t ranks() const { return timeline_.devices; }
   // The file of one rank. Throws what `sink` throws.

@@ -85,7 +85,7 @@ void require_kineto_folder(const std::string& folder) {
 
 void write_kineto_folder(const Simulated& run, const std::string& command_line, const std::string& folder) {
   const TraceInfo info = trace_info(run, command_line);
-  const KinetoTrace trace(run.result.timeline, run.job.schedule, info);
+  const RankTraces trace(run.result.timeline, run.job.schedule, info);
   const std::vector<std::string> names = rank_files(trace.ranks());
   const MadeFolder made(folder);
   refuse_other_traces(folder, names);

@@ -125,8 +125,8 @@ void add_costs(FlatObject& facts, const TraceInfo& info) {
 
 }  // namespace
 
-std::string trace_facts(const Timeline& timeline, const Schedule& schedule, const Report& report,
-                        const TraceInfo& info) {
+std::string trace_facts(const Timeline& timeline, const Schedule& schedule, const Report& report, const TraceInfo& info,
+                        TraceRows rows) {
   FlatObject facts;
   facts.add("tool", info.tool);
   facts.add("version", info.version);
@@ -138,7 +138,7 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
   if (info.costs != nullptr) {
     add_origin(facts, timeline, info);
     add_costs(facts, info);
-    add_rows(facts, schedule);
+    if (rows == TraceRows::kKeep) add_rows(facts, schedule);
   }
   for (const Assumption& assumption : report.assumptions) {
     facts.add("assumption " + label(assumption), full_text(assumption) + " (" + to_string(assumption.source) + ")");

@@ -42,9 +42,11 @@ std::vector<std::size_t> in_order_of_begin(const Timeline& timeline) {
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     if (TraceLanes::shows(timeline, transfers[i])) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tie(transfers[a].begin, transfers[a].end, a) < std::tie(transfers[b].begin, transfers[b].end, b);
-  });
+  const auto key = [](const Transfer& t, std::size_t index) {
+    return std::tuple(t.begin, t.end, transfer_order(t.op, t.from_device, t.to_device), index);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return key(transfers[a], a) < key(transfers[b], b); });
   return order;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/core/timeline.hpp"
@@ -16,6 +17,13 @@
 #include "sim/core/at.hpp"
 
 namespace debubble {
+
+// The order of transfers that begin and end together.
+inline std::tuple<int, std::int32_t, std::int32_t, std::int32_t, std::int32_t> transfer_order(const Op& op,
+                                                                                              std::int32_t from,
+                                                                                              std::int32_t to) {
+  return {static_cast<int>(op.kind), op.stage, op.microbatch, from, to};
+}
 
 class TraceLanes {
  public:

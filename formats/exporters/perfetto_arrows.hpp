@@ -1,5 +1,4 @@
-// The order of a Perfetto trace: slices of a track as they run, and which arrows leave and arrive at each span. Used by
-// perfetto_trace.cpp only.
+// Which arrows of a Perfetto trace leave and arrive at each span. Used by perfetto_trace.cpp only.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +12,6 @@
 #include "sim/core/timeline.hpp"
 
 namespace debubble::trace_detail {
-
-// By what they begin with, then what ends first.
-template <typename Thing>
-std::vector<std::int32_t> in_running_order(const std::vector<Thing>& things) {
-  std::vector<std::int32_t> order(things.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    const Thing& first = at(things, a);
-    const Thing& second = at(things, b);
-    if (first.begin != second.begin) return first.begin < second.begin;
-    return first.end != second.end ? first.end < second.end : a < b;
-  });
-  return order;
-}
 
 class SpanArrows {
  public:
@@ -68,12 +53,13 @@ class SpanArrows {
     std::vector<std::int32_t> transfers_;
   };
 
-  // As in a Chrome trace: both spans take time, and the arrow does not go back.
+  // As in a Chrome trace it does not go back; unlike there it may end on spans of no length, for it is bound to them
+  // and not to their time.
   static bool is_shown(const Timeline& timeline, const Transfer& transfer) {
     if (transfer.from_span < 0 || transfer.to_span < 0) return false;
     const Span& from = at(timeline.spans, transfer.from_span);
     const Span& to = at(timeline.spans, transfer.to_span);
-    return from.end > from.begin && to.end > to.begin && to.begin >= from.begin + (from.end - from.begin) / 2;
+    return to.begin >= from.begin + (from.end - from.begin) / 2;
   }
 
   BySpan leaving_;

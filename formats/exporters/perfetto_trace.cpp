@@ -1,12 +1,9 @@
 #include "formats/exporters/perfetto_trace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "formats/exporters/chrome_trace_causes.hpp"
@@ -15,24 +12,44 @@
 #include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "formats/exporters/perfetto_arrows.hpp"
-#include "formats/exporters/perfetto_packets.hpp"
-#include "formats/exporters/perfetto_words.hpp"
+#include "formats/exporters/perfetto_slices.hpp"
 #include "sim/core/at.hpp"
-#include "sim/core/op_words.hpp"
 
 namespace debubble {
 namespace {
 
-using trace_detail::cause_of;
 using trace_detail::CauseTracks;
-using trace_detail::in_running_order;
 using trace_detail::InternedName;
 using trace_detail::PerfettoPackets;
-using trace_detail::process_name;
+using trace_detail::PerfettoSlices;
+using trace_detail::PerfettoWords;
+using trace_detail::SliceOrder;
 using trace_detail::TraceNames;
 using trace_detail::TracePart;
 using trace_detail::TraceStream;
-using trace_detail::words_of;
+
+// Things of one track, or of a device's transfers one way, in order of time; and the next of them.
+struct TrackSource {
+  enum class Things : std::uint8_t {
+    kSpans,
+    kLaneSteps,
+    kGaps,
+    kTransfers,
+    kCopies,
+    kSteps,
+    kExtraWork,
+    kLevels,
+    kPath
+  };
+
+  Things things = Things::kSpans;
+  SliceOrder next;
+  std::int32_t at = 0;  // into `order`, or of the thing itself
+  std::int32_t end = 0;
+  std::vector<std::int32_t> order;  // empty: as they are
+
+  [[nodiscard]] std::int32_t index() const { return order.empty() ? at : order[to_index(at)]; }
+};
 
 class PerfettoWriter {
  public:
@@ -41,57 +58,42 @@ class PerfettoWriter {
         schedule_(*run.schedule),
         memory_(*run.memory),
         part_(std::move(part)),
-        packets_(out, static_cast<std::uint32_t>(part_.part) + 1),
+        slices_(out, schedule_, part_, timeline_.measured),
+        packets_(slices_.packets()),
+        words_(slices_.words()),
         scratch_([](std::string_view) {}),
         names_(timeline_, schedule_, scratch_, 0),
-        lanes_(timeline_, part_.causes),
         arrows_(timeline_) {
     if (part_.causes) causes_.emplace(timeline_);
-    for (int kind = 0; kind < kOpKinds; ++kind) at(kinds_, kind).text = word_of(static_cast<OpKind>(kind));
-    for (int cause = 0; cause < kIdleCauses; ++cause) {
-      at(cause_names_, cause) = words_of(static_cast<IdleCause>(cause));
-      at(cause_key_texts_, cause) = to_string(static_cast<IdleCause>(cause)) + std::string("_ns");
-      at(cause_keys_, cause).text = at(cause_key_texts_, cause);
-    }
   }
 
   std::int64_t write(const std::string& facts) {
-    write_tracks();
-    write_facts(facts);
-    for (std::int32_t device = 0; device < timeline_.devices; ++device) write_compute(device);
-    for (const std::int32_t index : in_running_order(timeline_.transfers)) {
-      const Transfer& transfer = at(timeline_.transfers, index);
-      if (!TraceLanes::shows(timeline_, transfer)) continue;
-      write_transfer(transfer, static_cast<std::size_t>(index), true);
-      write_transfer(transfer, static_cast<std::size_t>(index), false);
+    slices_.write_head(facts);
+    add_lanes();
+    add_sources();
+    const auto later = [&](std::size_t a, std::size_t b) { return sources_[b].next < sources_[a].next; };
+    std::vector<std::size_t> heap;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      set_next(sources_[i]);
+      heap.push_back(i);
     }
-    for (const CopySpan& copy : timeline_.copies) write_copy(copy);
-    for (const StepSpan& step : timeline_.steps) {
-      if (step.lane != StepTask::Lane::kCompute) write_step(step);
+    std::make_heap(heap.begin(), heap.end(), later);
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      TrackSource& source = sources_[heap.back()];
+      write_next(source);
+      if (++source.at == source.end) {
+        heap.pop_back();
+        continue;
+      }
+      set_next(source);
+      std::push_heap(heap.begin(), heap.end(), later);
     }
-    write_extra_work();
-    write_causes();
-    write_memory();
     return packets_.events();
   }
 
  private:
-  [[nodiscard]] std::int64_t pid(std::int32_t device) const { return std::int64_t{part_.first_process} + device + 1; }
-  [[nodiscard]] std::uint64_t process(std::int32_t device) const {
-    return static_cast<std::uint64_t>(pid(device)) << 32U;
-  }
-  [[nodiscard]] std::uint64_t track(std::int32_t device, std::int64_t thread) const {
-    return process(device) | static_cast<std::uint64_t>(thread);
-  }
-  [[nodiscard]] std::uint64_t path_track() const { return 1 + 2 * static_cast<std::uint64_t>(part_.part); }
-  [[nodiscard]] std::uint64_t facts_track() const { return path_track() + 1; }
-  [[nodiscard]] std::uint64_t counter(std::int32_t device, std::size_t number) const {
-    return process(device) | 0x80000000U | number;
-  }
-  [[nodiscard]] std::int64_t extra_work_thread(std::int32_t device, std::int32_t step) const {
-    const std::int64_t steps = part_.extra_work->iterations;
-    return lanes_.stride() * timeline_.devices + device * steps + step + 1;
-  }
+  using Things = TrackSource::Things;
 
   // What the JSON writer calls it. The text is good until the next one is made.
   template <typename Write>
@@ -108,240 +110,269 @@ class PerfettoWriter {
     return text_of([&](TraceNames& names) { names.write_gate(gate); });
   }
 
-  void write_tracks() {
-    packets_.add_track(facts_track(), 0, part_.label + "run", -2);
-    if (causes_) packets_.add_track(path_track(), 0, part_.label + "critical path", -1);
+  // Those that no run without spans has.
+  void add_lanes() {
+    const TraceLanes lanes(timeline_, false);
     for (std::int32_t device = 0; device < timeline_.devices; ++device) {
-      packets_.add_process(process(device), pid(device), part_.label + process_name(schedule_.placement, device));
-      for (const TraceLanes::Lane& lane : lanes_.lanes(device)) {
-        packets_.add_track(track(device, lane.thread), process(device), lane.name, lane.thread);
+      for (const TraceLanes::Lane& lane : lanes.lanes(device)) {
+        if (lane.name.starts_with("copy")) slices_.add_lane(device, SliceOrder::kCopy, 0, lane.name);
+        if (lane.name == "collective") slices_.add_lane(device, SliceOrder::kCollective, 0, lane.name);
       }
-      for (std::int32_t step = 0; part_.extra_work != nullptr && step < part_.extra_work->iterations; ++step) {
-        packets_.add_track(
-            track(device, extra_work_thread(device, step)), process(device),
-            "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(part_.extra_work->iterations),
-            extra_work_thread(device, step));
+      const std::int32_t steps = part_.extra_work == nullptr ? 0 : part_.extra_work->iterations;
+      for (std::int32_t step = 0; step < steps; ++step) {
+        slices_.add_lane(device, SliceOrder::kExtraWork, step,
+                         "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(steps));
       }
     }
   }
 
-  // One point at time 0, whose arguments are the facts.
-  void write_facts(const std::string& facts) {
-    packets_.begin_point(facts_track(), 0, "facts", words_.facts);
-    const nlohmann::ordered_json all = nlohmann::ordered_json::parse(facts);
-    for (const auto& [key, value] : all.items()) {
-      InternedName name{key};
-      packets_.argument(name, value.is_string() ? value.get<std::string>() : value.dump());
+  void add_source(Things things, std::int32_t device, SliceOrder::Group group, std::int32_t first, std::int32_t end) {
+    if (first == end) return;
+    TrackSource source;
+    source.things = things;
+    source.next.device = device;
+    source.next.group = group;
+    source.at = first;
+    source.end = end;
+    sources_.push_back(std::move(source));
+  }
+
+  // The things of each device, by `device_of`, in the order of `before`, or else as they are.
+  template <typename Thing, typename DeviceOf, typename Before>
+  void add_by_device(Things things, SliceOrder::Group group, const std::vector<Thing>& all, const DeviceOf& device_of,
+                     const Before& before) {
+    std::vector<std::vector<std::int32_t>> by_device(to_index(timeline_.devices));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (const std::int32_t device = device_of(all[i]); device >= 0)
+        at(by_device, device).push_back(static_cast<std::int32_t>(i));
     }
-    packets_.end_point();
+    for (std::int32_t device = 0; device < timeline_.devices; ++device) {
+      std::vector<std::int32_t>& order = at(by_device, device);
+      if (order.empty()) continue;
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int32_t a, std::int32_t b) { return before(at(all, a), at(all, b)); });
+      add_source(things, device, group, 0, static_cast<std::int32_t>(order.size()));
+      sources_.back().order = std::move(order);
+    }
   }
 
-  void write_op(const Op& op, InternedName& kind) {
-    packets_.argument(words_.stage, std::int64_t{op.stage});
-    packets_.argument(words_.microbatch, std::int64_t{op.microbatch / schedule_.pieces});
-    packets_.argument(words_.kind, kind);
-    if (schedule_.pieces == 1) return;
-    packets_.argument(words_.piece, std::int64_t{op.microbatch});
-    if (schedule_.sliced) packets_.argument(words_.slice, std::int64_t{op.microbatch % schedule_.pieces});
-  }
-
-  void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
-    packets_.argument(words_.ready, ready);
-    packets_.argument(words_.waited_for, gate_text(gate));
-    packets_.argument(words_.wait, waited);
-    write_source();
-  }
-  void write_source() { packets_.argument(words_.source, timeline_.measured ? words_.measured : words_.modelled); }
-
-  // Spans, and among them the tasks of the step that hold the lane: an end and a begin at one time come in that order.
-  void write_compute(std::int32_t device) {
-    while (next_step_ < timeline_.steps.size() && timeline_.steps[next_step_].device < device) ++next_step_;
-    const auto pass_steps = [&](Nanoseconds until) {
-      for (; next_step_ < timeline_.steps.size() && timeline_.steps[next_step_].device == device; ++next_step_) {
-        const StepSpan& step = timeline_.steps[next_step_];
-        if (step.lane != StepTask::Lane::kCompute) continue;
-        if (step.begin > until || step.end > until) return;
-        write_step(step);
-      }
+  void add_sources() {
+    for (std::int32_t device = 0; device < timeline_.devices; ++device) {
+      add_source(Things::kSpans, device, SliceOrder::kCompute, at(timeline_.device_begin, device),
+                 at(timeline_.device_begin, device + 1));
+      if (to_index(device) >= memory_.size()) continue;
+      add_source(Things::kLevels, device, SliceOrder::kMemory, 0,
+                 static_cast<std::int32_t>(at(memory_, device).size()));
+    }
+    add_transfers();
+    const auto by_time = [](const auto& a, const auto& b) {
+      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
     };
-    const std::int32_t first = at(timeline_.device_begin, device);
-    const std::int32_t last = at(timeline_.device_begin, device + 1);
-    for (std::int32_t index = first; index < last; ++index) {
-      pass_steps(at(timeline_.spans, index).begin);
-      write_span(index, index == first);
+    const auto on_compute = [](const StepSpan& step) { return step.lane == StepTask::Lane::kCompute; };
+    add_by_device(
+        Things::kLaneSteps, SliceOrder::kCompute, timeline_.steps,
+        [&](const StepSpan& step) { return on_compute(step) ? step.device : -1; }, by_time);
+    add_by_device(
+        Things::kSteps, SliceOrder::kCollective, timeline_.steps,
+        [&](const StepSpan& step) { return on_compute(step) ? -1 : step.device; }, by_time);
+    add_by_device(
+        Things::kCopies, SliceOrder::kCopy, timeline_.copies, [](const CopySpan& copy) { return copy.device; },
+        by_time);
+    if (part_.extra_work != nullptr) {
+      add_by_device(
+          Things::kExtraWork, SliceOrder::kExtraWork, part_.extra_work->items,
+          [](const PlacedWork& item) { return item.device; }, by_time);
     }
-    pass_steps(std::numeric_limits<Nanoseconds>::max());
+    if (!causes_) return;
+    const std::vector<IdleGap>& gaps = causes_->gaps();
+    for (std::size_t first = 0, end = 0; first < gaps.size(); first = end) {
+      while (end < gaps.size() && gaps[end].device == gaps[first].device) ++end;
+      add_source(Things::kGaps, gaps[first].device, SliceOrder::kIdle, static_cast<std::int32_t>(first),
+                 static_cast<std::int32_t>(end));
+    }
+    add_source(Things::kPath, timeline_.devices, SliceOrder::kCompute, 0,
+               static_cast<std::int32_t>(causes_->path().size()));
+  }
+
+  void add_transfers() {
+    const auto before = [](const Transfer& a, const Transfer& b) {
+      return std::tuple(a.begin, a.end, transfer_order(a.op, a.from_device, a.to_device)) <
+             std::tuple(b.begin, b.end, transfer_order(b.op, b.from_device, b.to_device));
+    };
+    const auto shown = [&](const Transfer& t, std::int32_t device) {
+      return TraceLanes::shows(timeline_, t) ? device : -1;
+    };
+    add_by_device(
+        Things::kTransfers, SliceOrder::kSend, timeline_.transfers,
+        [&](const Transfer& t) { return shown(t, t.from_device); }, before);
+    add_by_device(
+        Things::kTransfers, SliceOrder::kReceive, timeline_.transfers,
+        [&](const Transfer& t) { return shown(t, t.to_device); }, before);
+  }
+
+  void set_next(TrackSource& source) const {
+    const auto set = [&](const auto& thing) {
+      source.next.begin = thing.begin;
+      source.next.end = thing.end;
+    };
+    const std::int32_t index = source.index();
+    switch (source.things) {
+      case Things::kSpans:
+        return set(at(timeline_.spans, index));
+      case Things::kLaneSteps:
+      case Things::kSteps:
+        return set(at(timeline_.steps, index));
+      case Things::kGaps:
+        return set(at(causes_->gaps(), index));
+      case Things::kTransfers:
+        return set(at(timeline_.transfers, index));
+      case Things::kCopies:
+        return set(at(timeline_.copies, index));
+      case Things::kExtraWork:
+        return set(at(part_.extra_work->items, index));
+      case Things::kPath:
+        return set(at(causes_->path(), index));
+      case Things::kLevels:
+        source.next.begin = source.next.end = at(at(memory_, source.next.device), index).at;
+    }
+  }
+
+  void write_next(const TrackSource& source) {
+    const std::int32_t index = source.index();
+    const std::int32_t device = source.next.device;
+    switch (source.things) {
+      case Things::kSpans:
+        return write_span(index, index == at(timeline_.device_begin, device));
+      case Things::kLaneSteps:
+      case Things::kSteps:
+        return write_step(at(timeline_.steps, index));
+      case Things::kGaps:
+        return write_gap(at(causes_->gaps(), index));
+      case Things::kTransfers:
+        return write_transfer(at(timeline_.transfers, index), source.next.group == SliceOrder::kSend);
+      case Things::kCopies:
+        return write_copy(at(timeline_.copies, index));
+      case Things::kExtraWork:
+        return write_extra_work(at(part_.extra_work->items, index));
+      case Things::kPath:
+        return write_stretch(at(causes_->path(), index));
+      case Things::kLevels: {
+        const MemoryPoint& point = at(at(memory_, device), index);
+        return slices_.write_level(device, point.at, point.bytes);
+      }
+    }
   }
 
   void write_span(std::int32_t index, bool first) {
     const Span& span = at(timeline_.spans, index);
-    packets_.begin_slice(track(span.device, lanes_.compute(span.device)), span.begin,
-                         text_of([&](TraceNames& names) { names.write_cell(span); }), words_.compute);
-    arrows_.pass(index, [&](std::int32_t transfer, bool leaves) {
-      const auto id = static_cast<std::uint64_t>(part_.first_arrow + transfer);
-      leaves ? packets_.arrow_from_here(id) : packets_.arrow_to_here(id);
+    PerfettoSlices::Cell cell;
+    cell.op = span.op;
+    cell.partner = timeline_.partner(span);
+    cell.device = span.device;
+    cell.begin = span.begin;
+    cell.end = span.end;
+    cell.ready = span.ready;
+    cell.wait = span.begin - (first ? 0 : at(timeline_.spans, index - 1).end);
+    cell.straggled = timeline_.straggled(span);
+    cell.slowed = timeline_.slowed(span);
+    cell.waited_for = gate_text(span.gate);
+    leaving_.clear();
+    arriving_.clear();
+    arrows_.pass(index, [&](std::int32_t number, bool leaves) {
+      const Transfer& transfer = at(timeline_.transfers, number);
+      (leaves ? leaving_ : arriving_).push_back(slices_.arrow(transfer.op, transfer.to_device));
     });
-    write_op(span.op, kind_of(span.op));
-    if (const Op* partner = timeline_.partner(span)) {
-      packets_.argument(words_.partner_stage, std::int64_t{partner->stage});
-      packets_.argument(words_.partner_microbatch, std::int64_t{partner->microbatch / schedule_.pieces});
-      packets_.argument(words_.partner_kind, kind_of(*partner));
-    }
-    if (const Nanoseconds straggled = timeline_.straggled(span); straggled != 0) {
-      packets_.argument(words_.beyond, straggled);
-    }
-    if (const Nanoseconds slowed = timeline_.slowed(span); slowed != 0) packets_.argument(words_.slowed, slowed);
-    write_wait(span.ready, span.gate, span.begin - (first ? 0 : at(timeline_.spans, index - 1).end));
-    packets_.end_slice(span.end);
+    std::sort(leaving_.begin(), leaving_.end());
+    std::sort(arriving_.begin(), arriving_.end());
+    cell.leaving = &leaving_;
+    cell.arriving = &arriving_;
+    slices_.write_cell(cell);
   }
-  InternedName& kind_of(const Op& op) { return kinds_[to_index(op.kind)]; }
 
-  void write_transfer(const Transfer& t, std::size_t index, bool sends) {
-    const std::int32_t device = sends ? t.from_device : t.to_device;
-    packets_.begin_slice(track(device, sends ? lanes_.send(t, index) : lanes_.receive(t, index)), t.begin,
-                         text_of([&](TraceNames& names) { names.write_transfer_name(t, sends); }), words_.transfer);
-    Op end = sends ? t.op : names_.user_of(t);
-    end.kind = t.op.kind;
-    write_op(end, kind_of(end));
-    packets_.argument(words_.bytes, t.bytes);
-    packets_.argument(words_.from_device, std::int64_t{t.from_device});
-    packets_.argument(words_.to_device, std::int64_t{t.to_device});
-    packets_.argument(words_.latency, t.latency);
-    if (t.contention != 0) packets_.argument(words_.contention, t.contention);
+  void write_transfer(const Transfer& t, bool sends) {
     const Nanoseconds ready = t.from_span < 0 ? t.begin : at(timeline_.spans, t.from_span).end;
-    write_wait(ready, t.gate, t.begin - ready);
-    packets_.end_slice(t.end);
+    slices_.write_transfer(t, sends, ready, gate_text(t.gate));
   }
 
   void write_copy(const CopySpan& copy) {
-    packets_.begin_slice(track(copy.device, lanes_.copy(copy.device)), copy.begin,
+    packets_.begin_slice(slices_.track(copy.device, SliceOrder::kCopy, 0), copy.begin,
                          text_of([&](TraceNames& names) { names.write_copy_name(copy); }), words_.copy);
-    write_op(copy.op, copy.way == Copy::Way::kOut ? words_.copy_out : words_.copy_back);
+    slices_.write_op(copy.op, copy.way == Copy::Way::kOut ? words_.copy_out : words_.copy_back);
     packets_.argument(words_.bytes, copy.bytes);
     packets_.argument(words_.kept_on, copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer));
-    write_wait(copy.begin, copy.gate, 0);
+    slices_.write_wait(copy.begin, gate_text(copy.gate), 0);
     packets_.end_slice(copy.end);
   }
 
   void write_step(const StepSpan& step) {
-    packets_.begin_slice(track(step.device, lanes_.step(step)), step.begin, step_name(step), words_.step);
+    const bool computes = step.lane == StepTask::Lane::kCompute;
+    packets_.begin_slice(slices_.track(step.device, computes ? SliceOrder::kCompute : SliceOrder::kCollective, 0),
+                         step.begin, step_name(step), words_.step);
     packets_.argument(words_.kind, std::string_view(to_string(step.kind)));
     packets_.argument(words_.bytes, step.bytes);
     if (step.contention != 0) packets_.argument(words_.contention, step.contention);
     if (step.waited_for_replica != 0) packets_.argument(words_.replica, step.waited_for_replica);
-    write_wait(step.begin, step.gate, step.waited_for_replica);
+    slices_.write_wait(step.begin, gate_text(step.gate), step.waited_for_replica);
     packets_.end_slice(step.end);
   }
 
-  void write_extra_work() {
-    if (part_.extra_work == nullptr) return;
-    for (const std::int32_t index : in_running_order(part_.extra_work->items)) {
-      const PlacedWork& item = at(part_.extra_work->items, index);
-      std::string name = std::string(to_string(item.kind)) + " of stage " + std::to_string(item.stage);
-      if (item.microbatch >= 0) name += ", microbatch " + std::to_string(item.microbatch);
-      packets_.begin_slice(track(item.device, extra_work_thread(item.device, item.iteration)), item.begin, name,
-                           words_.extra_work);
-      packets_.argument(words_.stage, std::int64_t{item.stage});
-      packets_.argument(words_.part, std::int64_t{item.part});
-      packets_.argument(words_.step, std::int64_t{item.iteration});
-      packets_.end_slice(item.end);
-    }
-  }
-
-  void write_causes() {
-    if (!causes_) return;
-    for (const IdleGap& gap : causes_->gaps()) write_gap(gap);
-    for (const CauseTracks::Stretch& stretch : causes_->path()) write_stretch(stretch);
+  void write_extra_work(const PlacedWork& item) {
+    std::string name = std::string(to_string(item.kind)) + " of stage " + std::to_string(item.stage);
+    if (item.microbatch >= 0) name += ", microbatch " + std::to_string(item.microbatch);
+    packets_.begin_slice(slices_.track(item.device, SliceOrder::kExtraWork, item.iteration), item.begin, name,
+                         words_.extra_work);
+    packets_.argument(words_.stage, std::int64_t{item.stage});
+    packets_.argument(words_.part, std::int64_t{item.part});
+    packets_.argument(words_.step, std::int64_t{item.iteration});
+    packets_.end_slice(item.end);
   }
 
   void write_gap(const IdleGap& gap) {
-    packets_.begin_slice(track(gap.device, lanes_.idle(gap.device)), gap.begin,
-                         at(cause_names_, static_cast<int>(cause_of(gap))), words_.idle);
+    PerfettoSlices::Gap written{gap.device, gap.begin, gap.end, {}, {}, &gap.causes};
     const CauseTracks::GapEnd end = causes_->end_of(gap);
-    if (end.step != nullptr) {
-      packets_.argument(words_.before, step_name(*end.step));
-      packets_.argument(words_.waited_for, gate_text(end.step->gate));
-    } else if (end.span != nullptr) {
-      packets_.argument(words_.before, text_of([&](TraceNames& names) { names.write_cell(*end.span); }));
-      packets_.argument(words_.waited_for, gate_text(end.span->gate));
-    } else {
-      packets_.argument(words_.before, "the end of the step");
+    if (end.step != nullptr || end.span != nullptr) {
+      before_ = end.step != nullptr ? step_name(*end.step)
+                                    : std::string(text_of([&](TraceNames& names) { names.write_cell(*end.span); }));
+      written.before = before_;
+      written.waited_for = gate_text(end.step != nullptr ? end.step->gate : end.span->gate);
     }
-    packets_.argument(words_.idle_time, gap.end - gap.begin);
-    for (int i = 0; i < kIdleCauses; ++i) {
-      if (at(gap.causes, i) != 0) packets_.argument(at(cause_keys_, i), at(gap.causes, i));
-    }
-    write_source();
-    packets_.end_slice(gap.end);
+    slices_.write_gap(written);
   }
 
   void write_stretch(const CauseTracks::Stretch& stretch) {
     const Gate& thing = stretch.thing;
-    const bool is_step = thing.kind == Gate::Kind::kStep;
-    const std::string name = is_step
-                                 ? step_name(at(timeline_.steps, thing.index))
-                                 : std::string(text_of([&](TraceNames& names) { names.write_thing(thing, "wait"); }));
-    packets_.begin_slice(path_track(), stretch.begin, name, words_.critical_path);
+    if (thing.kind == Gate::Kind::kStep) {
+      slices_.open_stretch(stretch.begin, step_name(at(timeline_.steps, thing.index)));
+    } else {
+      slices_.open_stretch(stretch.begin, text_of([&](TraceNames& names) { names.write_thing(thing, "wait"); }));
+    }
+    write_place(thing);
+    slices_.close_stretch(stretch.end);
+  }
+
+  void write_place(const Gate& thing) {
     switch (thing.kind) {
       case Gate::Kind::kStart:
         packets_.argument(words_.kind, words_.waits);
         break;
       case Gate::Kind::kSpan:
-        write_place(words_.compute_kind, at(timeline_.spans, thing.index).device);
+        slices_.write_device_place(words_.compute_kind, at(timeline_.spans, thing.index).device);
         break;
-      case Gate::Kind::kTransfer: {
-        const Transfer& transfer = at(timeline_.transfers, thing.index);
-        packets_.argument(words_.kind, words_.transfer_kind);
-        packets_.argument(words_.from_device, std::int64_t{transfer.from_device});
-        packets_.argument(words_.to_device, std::int64_t{transfer.to_device});
-        packets_.argument(words_.latency, transfer.latency);
+      case Gate::Kind::kTransfer:
+        slices_.write_transfer_place(at(timeline_.transfers, thing.index));
         break;
-      }
       case Gate::Kind::kCopy:
-        write_place(words_.transfer_kind, at(timeline_.copies, thing.index).device);
+        slices_.write_device_place(words_.transfer_kind, at(timeline_.copies, thing.index).device);
         break;
       case Gate::Kind::kCollective:
         packets_.argument(words_.kind, words_.collective);
         break;
       case Gate::Kind::kStep: {
         const StepSpan& step = at(timeline_.steps, thing.index);
-        write_place(step.lane == StepTask::Lane::kCompute ? words_.compute_kind : words_.collective, step.device);
+        slices_.write_device_place(step.lane == StepTask::Lane::kCompute ? words_.compute_kind : words_.collective,
+                                   step.device);
         break;
       }
-    }
-    write_source();
-    packets_.end_slice(stretch.end);
-  }
-  void write_place(InternedName& kind, std::int32_t device) {
-    packets_.argument(words_.kind, kind);
-    packets_.argument(words_.device, std::int64_t{device});
-  }
-
-  // The sum, and each category that is ever more than nothing.
-  void write_memory() {
-    for (std::size_t d = 0; d < memory_.size(); ++d) {
-      const auto device = static_cast<std::int32_t>(d);
-      write_curve(device, 0, "memory", [](const MemoryPoint& point) {
-        return std::accumulate(point.bytes.begin(), point.bytes.end(), Bytes{0});
-      });
-      for (std::size_t c = 0; c < kMemoryCategories; ++c) {
-        const auto of_category = [c](const MemoryPoint& point) { return point.bytes[c]; };
-        if (std::none_of(memory_[d].begin(), memory_[d].end(), of_category)) continue;
-        write_curve(device, c + 1, std::string("memory: ") + to_string(static_cast<MemoryCategory>(c)), of_category);
-      }
-    }
-  }
-
-  template <typename Value>
-  void write_curve(std::int32_t device, std::size_t number, const std::string& name, const Value& value) {
-    const std::vector<MemoryPoint>& curve = at(memory_, device);
-    if (curve.empty()) return;
-    packets_.add_counter(counter(device, number), process(device), name);
-    std::optional<Bytes> last;
-    for (const MemoryPoint& point : curve) {
-      const Bytes bytes = value(point);
-      if (last != bytes) packets_.count(counter(device, number), point.at, bytes);
-      last = bytes;
     }
   }
 
@@ -349,19 +380,18 @@ class PerfettoWriter {
   const Schedule& schedule_;
   const std::vector<std::vector<MemoryPoint>>& memory_;
   TracePart part_;
-  PerfettoPackets packets_;
+  PerfettoSlices slices_;
+  PerfettoPackets& packets_;
+  PerfettoWords& words_;
   TraceStream scratch_;
   TraceNames names_;
   std::string step_text_;
-  TraceLanes lanes_;
+  std::string before_;
   std::optional<CauseTracks> causes_;
-  trace_detail::PerfettoWords words_;
-  std::array<InternedName, kOpKinds> kinds_;
-  std::array<std::string, kIdleCauses> cause_names_;
-  std::array<std::string, kIdleCauses> cause_key_texts_;
-  std::array<InternedName, kIdleCauses> cause_keys_;
   trace_detail::SpanArrows arrows_;
-  std::size_t next_step_ = 0;
+  std::vector<std::uint64_t> leaving_;
+  std::vector<std::uint64_t> arriving_;
+  std::vector<TrackSource> sources_;
 };
 
 }  // namespace
@@ -375,8 +405,8 @@ std::int64_t write_perfetto_trace(const Timeline& timeline, const Schedule& sche
   TracePart part;
   part.causes = info.causes;
   if (report.extra_work) part.extra_work = &*report.extra_work;
-  const std::int64_t events =
-      PerfettoWriter({&timeline, &schedule, &memory}, out, part).write(trace_facts(timeline, schedule, report, info));
+  const std::int64_t events = PerfettoWriter({&timeline, &schedule, &memory}, out, part)
+                                  .write(trace_facts(timeline, schedule, report, info, TraceRows::kLeaveOut));
   out.flush();
   return events;
 }
@@ -385,9 +415,8 @@ void write_merged_perfetto_trace(const TracedRun& predicted, const TracedRun& me
                                  const TextSink& sink) {
   TextBuffer out(sink);
   const std::int32_t first_process = trace_detail::first_measured_process(predicted.timeline->devices);
-  const auto arrows = static_cast<std::int64_t>(predicted.timeline->transfers.size()) + 1;
-  (void)PerfettoWriter(predicted, out, {0, 1, "predicted ", 2, 0}).write(facts);
-  (void)PerfettoWriter(measured, out, {first_process, arrows, "measured ", 2, 1}).write(facts);
+  (void)PerfettoWriter(predicted, out, {0, 0, "predicted ", 2, 0}).write(facts);
+  (void)PerfettoWriter(measured, out, {first_process, 0, "measured ", 2, 1}).write(facts);
   out.flush();
 }
 

@@ -22,9 +22,11 @@ Timeline timeline_without_spans(int devices) {
 
 }  // namespace
 
-StreamedMemory::StreamedMemory(const Job& job, const RowStream& stream, const std::vector<Bytes>& capacities)
+StreamedMemory::StreamedMemory(const Job& job, const RowStream& stream, const std::vector<Bytes>& capacities,
+                               LevelObserver* observer)
     : job_(job),
       stream_(stream),
+      observer_(observer),
       empty_(timeline_without_spans(job.schedule.devices)),
       walk_(empty_, job.schedule, job.costs),
       devices_(job.schedule.rows.size()) {
@@ -47,6 +49,7 @@ void StreamedMemory::start(std::int32_t number, const std::vector<Bytes>& capaci
   device.report.peak_memory = total(device.bytes);
   device.ended = row_of(device).empty();
   device.settle_at = kKeptAtLeast;
+  if (observer_ != nullptr) observer_->level(number, 0, device.bytes);
   if (capacities.empty()) return;
   device.memory.capacity = capacities.size() == 1 ? capacities.front() : at(capacities, number);
   device.replay = make_long_replay(job_.costs, device.memory.capacity, job_.memory.allocator);
@@ -115,10 +118,12 @@ void StreamedMemory::settle(Device& device, Nanoseconds bound) {
       settle_arrivals(device, cell.span.begin, true);
       begin(device, cell);
       cell.begun = true;
+      device.settled = cell.span.begin;
     }
     if (cell.span.end >= bound) break;
     settle_arrivals(device, cell.span.end, false);
     end(device, cell);
+    device.settled = cell.span.end;
     device.position = cell.position + (cell.span.paired ? 2 : 1);
   }
   device.cells.erase(device.cells.begin(), device.cells.begin() + static_cast<std::ptrdiff_t>(settled));
@@ -189,8 +194,21 @@ void StreamedMemory::change(Device& device, Nanoseconds at, const HeldThing& thi
   if (!device.memory.fits) device.memory.missing = bytes;
 }
 
-void StreamedMemory::take_level(Device& device, Nanoseconds at, const Cause& cause) {
+void StreamedMemory::take_level(Device& device, Nanoseconds at, const Cause& cause) const {
+  if (observer_ != nullptr) observer_->level(device.report.device, at, device.bytes);
   if (add_level(device.bytes, at, device.report)) device.peak = cause;
+}
+
+void StreamedMemory::settle_all() {
+  for (Device& device : devices_) settle(device, bound_of(device));
+}
+
+Nanoseconds StreamedMemory::settled_until() const {
+  Nanoseconds earliest = kEndOfTime;
+  for (const Device& device : devices_) {
+    if (!device.ended || !device.cells.empty()) earliest = std::min(earliest, device.settled);
+  }
+  return earliest;
 }
 
 void StreamedMemory::finish(std::vector<DeviceReport>& reports) {

@@ -20,13 +20,29 @@
 
 namespace debubble {
 
+// Is told of every level that a device's memory has, in order; of those of one time the last is that which lasts.
+class LevelObserver {
+ public:
+  LevelObserver() = default;
+  LevelObserver(const LevelObserver&) = delete;
+  LevelObserver& operator=(const LevelObserver&) = delete;
+  virtual ~LevelObserver() = default;
+  virtual void level(std::int32_t device, Nanoseconds at, const BytesByCategory& bytes) = 0;
+};
+
 class StreamedMemory {
  public:
   // `capacities`: of the replays through an allocator, one for all devices or one each; empty: there are none.
-  StreamedMemory(const Job& job, const RowStream& stream, const std::vector<Bytes>& capacities);
+  // `observer` may be null.
+  StreamedMemory(const Job& job, const RowStream& stream, const std::vector<Bytes>& capacities,
+                 LevelObserver* observer = nullptr);
 
   // The next cell of the stream.
   void add(const StreamedCell& cell);
+  // Makes all changes that can be made by now.
+  void settle_all();
+  // No change will be made before.
+  [[nodiscard]] Nanoseconds settled_until() const;
   // After the last one: fills the devices' peaks.
   void finish(std::vector<DeviceReport>& reports);
   // By device, where there are capacities. Of one that does not fit `reserved` is what fitted.
@@ -73,6 +89,7 @@ class StreamedMemory {
     std::size_t settle_at = 0;      // as soon as there are so many cells
     std::vector<std::int32_t> senders;
     Nanoseconds last_end = 0;
+    Nanoseconds settled = 0;  // the begin or end that was settled last
     bool ended = false;
     std::unique_ptr<MemoryReplay> replay;
     DeviceMemory memory;
@@ -88,7 +105,7 @@ class StreamedMemory {
   void begin(Device& device, Cell& cell);
   void end(Device& device, Cell& cell);
   void change(Device& device, Nanoseconds at, const HeldThing& thing, Bytes bytes, const Cause& cause) const;
-  static void take_level(Device& device, Nanoseconds at, const Cause& cause);
+  void take_level(Device& device, Nanoseconds at, const Cause& cause) const;
   [[nodiscard]] Nanoseconds bound_of(const Device& device) const;
   [[nodiscard]] PeakOp peak_op(const Device& device, const Cause& cause) const;
   // The position in the row, from `from` on, of the op that takes the tensor.
@@ -99,6 +116,7 @@ class StreamedMemory {
 
   const Job& job_;
   const RowStream& stream_;
+  LevelObserver* observer_;
   Timeline empty_;
   MemoryWalk walk_;
   std::vector<Device> devices_;

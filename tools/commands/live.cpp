@@ -86,7 +86,7 @@ class Live : public Command {
     files.write_schedule(plan.job.schedule);
     if (ended) {
       const Simulated run = run_of(plan, outcome);
-      files.write_result(run, *outcome.record, progress);
+      files.write_result(run, outcome.record->origin.command_line, &*outcome.record, progress);
       if (html.wanted()) html.write(live_page(plan, outcome, run, invocation));
       if (drawn.wanted()) {
         drawn.write(run_figure(

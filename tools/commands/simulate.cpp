@@ -61,7 +61,7 @@ class Simulate : public Command {
 
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    const Keep keep = files.need_run() || html.wanted() || drawn.wanted() ? Keep::kTimeline : Keep::kNumbers;
+    const Keep keep = files.need_spans() || html.wanted() || drawn.wanted() ? Keep::kTimeline : Keep::kNumbers;
     Simulated run = simulate(scenario, name, progress, keep);
     if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
     if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
@@ -77,7 +77,9 @@ class Simulate : public Command {
     }
     files.write_schedule(run.job.schedule);
     if (has_result(run.result.report) && files.need_run()) {
-      files.write_result(run, record_of(run, invocation.command_line), progress);
+      std::optional<RunRecord> record;
+      if (files.need_record()) record = record_of(run, invocation.command_line);
+      files.write_result(run, invocation.command_line, record ? &*record : nullptr, progress);
     }
     files.commit();
     html.commit();

@@ -77,15 +77,18 @@ void RunFiles::write_schedule(const Schedule& schedule) {
   table_.written = true;
 }
 
-void RunFiles::write_result(const Simulated& run, const RunRecord& record, Progress& progress) {
+bool RunFiles::need_spans() const { return run_.file || (trace_.file && !names_perfetto_trace(trace_.path)); }
+
+void RunFiles::write_result(const Simulated& run, const std::string& command_line, const RunRecord* record,
+                            Progress& progress) {
   if (trace_.file) {
     progress.phase("writing " + trace_.path);
-    write_trace(run, record.origin.command_line, &record, {ops_only_, names_perfetto_trace(trace_.path)}, *trace_.file);
+    write_trace(run, command_line, record, {ops_only_, names_perfetto_trace(trace_.path)}, *trace_.file);
     trace_.written = true;
   }
   if (run_.file) {
     progress.phase("writing " + run_.path);
-    write_run_file(record, [&](std::string_view text) { run_.file->write(text); });
+    write_run_file(*record, [&](std::string_view text) { run_.file->write(text); });
     run_.written = true;
   }
 }

@@ -10,6 +10,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/simulate/streamed_trace.hpp"
 
 namespace debubble {
 
@@ -34,11 +35,15 @@ void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration)
 
 void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record,
                  const TraceChoice& choice, OutputFile& file) {
-  const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   TraceInfo info = trace_info(run, command_line);
   info.causes = !choice.ops_only;
   if (record != nullptr) add_origin(info, *record, median_iteration(*record));
   const TextSink sink = [&](std::string_view text) { file.write(text); };
+  if (run.result.timeline.spans.empty() && run.result.report.makespan > 0) {  // only numbers were kept
+    (void)write_streamed_trace(run.job, run.result.report, info, sink);
+    return;
+  }
+  const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   if (choice.perfetto) {
     (void)write_perfetto_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info, sink);
   } else {

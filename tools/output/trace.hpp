@@ -23,8 +23,9 @@ struct TraceChoice {
   bool perfetto = false;  // Perfetto's own format in place of Chrome's
 };
 
-// A trace. The run must have a timeline. `record` (may be null: the run is simulated) is the same run, whose
-// median iteration is shown: the trace takes who ran it and what memory was counted from there.
+// A trace. The run must have a timeline, or for Perfetto's format be one of which only numbers were kept. `record` (may
+// be null: the run is simulated) is the same run, whose median iteration is shown: the trace takes who ran it and what
+// memory was counted from there.
 void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record,
                  const TraceChoice& choice, OutputFile& file);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cost_models/transformer/hardware_sources.hpp"
+
 namespace debubble {
 namespace {
 
@@ -188,6 +190,7 @@ std::vector<Hardware> make_hardware_presets() {
   add_ultra(list);
   add_cards(list);
   name_kernels(list);
+  add_other_makers(list);
   return list;
 }
 
@@ -206,13 +209,21 @@ const Hardware* find_hardware(std::string_view name) {
   return nullptr;
 }
 
+std::optional<LinkGeneration> hardware_links(const Hardware& hardware) {
+  return hardware.own != nullptr ? hardware.own->links : link_generation(hardware.name);
+}
+
 const Hardware* hardware_of_device(std::string_view device) {
   std::string lower(device);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
   const Hardware* found = nullptr;
   for (const Hardware& hardware : hardware_presets()) {
-    const std::size_t dash = hardware.name.find('-');
+    std::size_t dash = hardware.name.find('-');
+    // What follows a dash is a size in "a100-80", and a part of the name in "tpu-v5p".
+    if (dash != std::string::npos && (hardware.name[dash + 1] < '0' || hardware.name[dash + 1] > '9')) {
+      dash = std::string::npos;
+    }
     if (lower.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
     const bool memory_fits =
         dash != std::string::npos && lower.find(hardware.name.substr(dash + 1) + "gb") < lower.size();

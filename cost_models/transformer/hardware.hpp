@@ -2,14 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cost_models/collectives/nccl_model.hpp"
 #include "cost_models/transformer/setup.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
+
+struct OwnHardware;  // hardware_sources.hpp
 
 struct Hardware {
   std::string name;       // "h100"
@@ -28,6 +33,8 @@ struct Hardware {
   std::string kernels;               // whose measured kernels are its own: a name in traces/kernels; empty: nobody's
   bool mxfp8 = false;                // scales of 32 numbers in hardware
   bool structured_sparsity = false;  // products of 2:4 sparse weights at twice the rate
+  std::optional<Nanoseconds> host_launch;  // of one kernel by the host; nothing: what is usual (kEagerLaunch)
+  std::shared_ptr<const OwnHardware> own;  // what a file says beyond these figures; null: a preset
 };
 
 // Shares of the peak, and what every kernel costs on top of its work. Two numbers of these may be calibrated.
@@ -43,9 +50,13 @@ struct Efficiency {
 };
 
 [[nodiscard]] const std::vector<Hardware>& hardware_presets();
+void add_other_makers(std::vector<Hardware>& list);  // the presets of hardware_others.cpp
 [[nodiscard]] const Hardware* find_hardware(std::string_view name);  // null: unknown
 // By what a driver calls it: the preset whose name is part of the device's, "a100-80" in "NVIDIA A100-SXM4-80GB". Null:
 // none does.
 [[nodiscard]] const Hardware* hardware_of_device(std::string_view device);
+
+// Whose latencies its collectives have: what its file says, or its name. Nothing: neither does.
+[[nodiscard]] std::optional<LinkGeneration> hardware_links(const Hardware& hardware);
 
 }  // namespace debubble

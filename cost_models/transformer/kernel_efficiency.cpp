@@ -6,6 +6,7 @@
 // Their memory kernels reach 0.91 of 1600 GB/s, which is 0.75 of the card's nominal 1935.
 // B200: 514 matmuls of the same source, b200_bf16_ceperm.json; 9.5 % on the average. Their table itself is used where
 // a shape fits exactly (--efficiency).
+#include "cost_models/transformer/hardware_sources.hpp"
 #include "cost_models/transformer/kernel_time.hpp"
 
 namespace debubble {
@@ -51,11 +52,13 @@ const KnownShares* find_shares(const Hardware& hardware) {
 }  // namespace
 
 Efficiency usual_efficiency(const Hardware& hardware) {
+  if (hardware.own != nullptr) return hardware.own->shares;
   const KnownShares* known = find_shares(hardware);
   return known != nullptr ? known->shares : known_shares().front().shares;
 }
 
 std::string efficiency_source(const Hardware& hardware) {
+  if (hardware.own != nullptr) return source_of(hardware.own->sources, "shares/matrix").text;
   const KnownShares* known = find_shares(hardware);
   return known != nullptr ? known->source : "the A100's shares, for want of measurements";
 }

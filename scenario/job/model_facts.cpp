@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "cost_models/collectives/measured.hpp"
+#include "cost_models/transformer/hardware_sources.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "cost_models/transformer/tabled_time.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
+#include "scenario/job/hardware_facts.hpp"
 #include "scenario/job/model_profile.hpp"
 
 namespace debubble {
@@ -60,10 +62,15 @@ std::string product_amount(const ProductTable& table, const std::string& product
   return text;
 }
 
+// A preset's shares are modelled, and its own are what its file says.
+Source shares_quality(const Hardware& hardware) {
+  return hardware.own == nullptr ? Source::kModelled : source_of(hardware.own->sources, "shares/matrix").quality;
+}
+
 void assume_kernels(const Scenario& scenario, const Hardware& hardware, ModelFacts& facts) {
   const auto tables = kernel_tables_of(scenario);
   if (tables == nullptr) {
-    assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+    assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), shares_quality(hardware));
     return;
   }
   const auto add = [&facts](const char* key, std::string amount, std::string citation) {
@@ -78,7 +85,7 @@ void assume_kernels(const Scenario& scenario, const Hardware& hardware, ModelFac
       std::string("products by size in ") + (single ? "fp32" : kProductKinds.at(static_cast<std::size_t>(kind)));
   if (single || table.empty()) {
     assume(facts.assumptions, "kernel efficiency", products + ": none measured, " + efficiency_source(hardware),
-           Source::kModelled);
+           shares_quality(hardware));
   } else {
     add("kernel efficiency", product_amount(table, products), tables->product_source + ", on " + tables->device);
   }
@@ -97,6 +104,15 @@ void assume_launches(const Scenario& scenario, ModelFacts& facts) {
   const auto each = [](Nanoseconds time) { return "by the host, " + format_duration_exact(time) + " each"; };
   if (const auto& given = scenario.transformer.host_launch) {
     return assume(facts.assumptions, "kernel launches", each(*given), Source::kGiven);
+  }
+  const Hardware& hardware = modelled_hardware(scenario);
+  if (hardware.host_launch) {
+    const HardwareSource source = source_of(hardware_sources(hardware), "host/launch");
+    facts.assumptions.push_back({.key = "kernel launches",
+                                 .amount = each(*hardware.host_launch),
+                                 .source = source.quality,
+                                 .citation = source.text});
+    return;
   }
   facts.assumptions.push_back(
       {.key = "kernel launches",
@@ -137,8 +153,11 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   const bool known = given || topology_has_hardware(scenario);
   facts.assumptions.push_back({.key = "hardware",
                                .amount = hardware.name,
-                               .source = known ? Source::kPublished : Source::kDefault,
-                               .citation = hardware.source});
+                               .source = hardware.own != nullptr ? Source::kGiven
+                                         : known                 ? Source::kPublished
+                                                                 : Source::kDefault,
+                               .citation = hardware.own != nullptr ? hardware.own->file : hardware.source});
+  if (hardware.own != nullptr) append(facts.assumptions, hardware_facts(hardware));
   assume_kernels(scenario, hardware, facts);
   assume_launches(scenario, facts);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cost_models/transformer/hardware_sources.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "scenario/job/cluster_topology.hpp"
@@ -49,6 +50,13 @@ std::string hardware_name(const Scenario& scenario) {
 
 void check_format(const Hardware& hardware, NumberFormat format) {
   if (peak_flops(hardware, format) > 0) return;
+  if (hardware.own != nullptr) {
+    const bool half = hardware.half_flops > 0;
+    throw InputError(Diagnostic{"F018", "--dtype",
+                                hardware.own->file + " has no peak of " + to_string(format) + " products",
+                                std::string("write --dtype ") + (half ? "bf16" : "fp32") +
+                                    ", or add one to its \"peak_tflops\""});
+  }
   throw InputError(Diagnostic{"F018", "--dtype", hardware.name + " has no units for " + to_string(format) + " products",
                               "write --dtype bf16, or take --hardware h100 or newer"});
 }
@@ -127,6 +135,12 @@ ModelledLayers modelled_for(const Scenario& scenario, const ModelRequest& reques
   return layers;
 }
 
+// Of one kernel: as given, else as the hardware has it.
+Nanoseconds host_launch_of(const Scenario& scenario) {
+  if (scenario.transformer.cuda_graphs) return 0;
+  return scenario.transformer.host_launch.value_or(modelled_hardware(scenario).host_launch.value_or(kEagerLaunch));
+}
+
 // All but the links.
 ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   const Hardware& hardware = modelled_hardware(scenario);
@@ -142,7 +156,7 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   request.kernels.passes = scenario.transformer.measured_passes;
   request.kernels.tables = kernel_tables_of(scenario);
   request.kernels.effects = request.setup.effects;
-  request.host_launch = scenario.transformer.cuda_graphs ? 0 : scenario.transformer.host_launch.value_or(kEagerLaunch);
+  request.host_launch = host_launch_of(scenario);
   request.generation = link_generation_of(scenario);
   return request;
 }
@@ -165,12 +179,17 @@ PlacedLayers layers_for(const Scenario& scenario, int devices) {
 
 }  // namespace
 
-const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
+const Hardware& modelled_hardware(const Scenario& scenario) {
+  const auto& named = scenario.transformer.named;
+  return named != nullptr ? *named : *find_hardware(hardware_name(scenario));
+}
 
 std::shared_ptr<const KernelTables> kernel_tables_of(const Scenario& scenario) {
   if (scenario.transformer.no_kernels) return nullptr;
   if (scenario.transformer.kernels != nullptr) return scenario.transformer.kernels;
-  return installed_kernels(modelled_hardware(scenario).kernels);
+  const Hardware& hardware = modelled_hardware(scenario);
+  if (hardware.own != nullptr && hardware.own->tables != nullptr) return hardware.own->tables;
+  return installed_kernels(hardware.kernels);
 }
 
 bool topology_has_hardware(const Scenario& scenario) {
@@ -179,7 +198,7 @@ bool topology_has_hardware(const Scenario& scenario) {
 
 std::optional<LinkGeneration> link_generation_of(const Scenario& scenario) {
   const std::optional<LinkGeneration> links = link_generation(scenario.cluster.topology);
-  return links ? links : link_generation(hardware_name(scenario));
+  return links ? links : hardware_links(modelled_hardware(scenario));
 }
 
 void set_modelled_profile(Scenario& scenario) {

@@ -145,7 +145,7 @@ StepRequest request_of(const Scenario& scenario, const StageCosts& costs, const 
         padded_vocabulary(*setup) / setup->parallel.tensor * setup->shape.hidden * bytes_of(setup->gradients);
   }
   if (setup) {
-    request.generation = link_generation(modelled_hardware(scenario).name);
+    request.generation = hardware_links(modelled_hardware(scenario));
     request.options.master_weights = setup->master_weights;
     request.options.loss_scaling = setup->compute == NumberFormat::kFp16;
     request.options.network_scale = scenario.transformer.calibration.network_scale;

@@ -10,9 +10,9 @@
 
 #include "formats/files/read_file.hpp"
 #include "formats/text/quantities.hpp"
-#include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
+#include "scenario/request/hardware_file.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "scenario/request/recompute_modules.hpp"
@@ -41,14 +41,8 @@ double number_in_range(const std::string& text, const char* place, double least,
 
 void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
   if (flags.hardware.empty()) return;
-  const std::vector<std::string> names = hardware_names();
   scenario.hardware = flags.hardware;
-  if (find_hardware(flags.hardware) != nullptr) return;
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  const std::string meant = closest_name(flags.hardware, names);
-  fail("C003", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
-       meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all);
+  scenario.named = hardware_named(flags.hardware, "--hardware");
 }
 
 void check_calibration(const std::string& text, TransformerScenario& scenario) {

@@ -61,6 +61,7 @@ struct PlacedLayers;
 struct TransformerScenario {
   std::optional<TrainingSetup> setup;          // but for its parallelism, which the cluster's flags say
   std::string hardware;                        // as given; empty: follows from the topology
+  std::shared_ptr<const Hardware> named;       // what that names, a preset or a file's; null: nothing is given
   Efficiency calibration;                      // compute_scale and network_scale only
   bool scatter_gather = false;                 // tensor ranks send shares of what goes to the next stage
   std::vector<int> recompute_stages;           // the only ones that recompute; empty: all do, or none

@@ -51,8 +51,7 @@ std::vector<Assumption> hardware_facts(const Hardware& hardware) {
   const bool beside = hardware.own != nullptr && hardware.own->tables != nullptr;
   if (beside || !hardware.kernels.empty()) {
     const std::string whose = beside ? hardware.own->tables_file : hardware.kernels;
-    facts.push_back(fact_of(hardware, "kernels", whose, "table of measured kernels",
-                            source_of(sources, "kernels/of")));
+    facts.push_back(fact_of(hardware, "kernels", whose, "measured", source_of(sources, "kernels/of")));
   }
   return facts;
 }
@@ -71,7 +70,8 @@ HardwareQuality hardware_quality(const Hardware& hardware) {
   std::sort(found.begin(), found.end());
   HardwareQuality made;
   for (const Source one : found) {
-    made.figures += (made.figures.empty() ? "" : ", ") + std::string(one == Source::kDefault ? "assumed" : to_string(one));
+    made.figures +=
+        (made.figures.empty() ? "" : ", ") + std::string(one == Source::kDefault ? "assumed" : to_string(one));
   }
   const bool beside = hardware.own != nullptr && hardware.own->tables != nullptr;
   if (beside || !hardware.kernels.empty()) {
@@ -81,11 +81,14 @@ HardwareQuality hardware_quality(const Hardware& hardware) {
     return made;
   }
   const HardwareSource shares = source_of(sources, "shares/matrix");
-  made.kernels = (shares.quality == Source::kDefault ? std::string("assumed, ") : std::string(to_string(shares.quality)) + ", ");
-  made.kernels += hardware.own == nullptr && shares.quality == Source::kDefault ? "the A100's shares" : "its own shares";
+  made.kernels =
+      (shares.quality == Source::kDefault ? std::string("assumed, ") : std::string(to_string(shares.quality)) + ", ");
+  made.kernels +=
+      hardware.own == nullptr && shares.quality == Source::kDefault ? "the A100's shares" : "its own shares";
   if (hardware.own != nullptr && !hardware.own->shares_of.empty()) {
-    made.kernels = (shares.quality == Source::kDefault ? std::string("assumed") : std::string(to_string(shares.quality))) +
-                   ", shares of " + hardware.own->shares_of;
+    made.kernels =
+        (shares.quality == Source::kDefault ? std::string("assumed") : std::string(to_string(shares.quality))) +
+        ", shares of " + hardware.own->shares_of;
   }
   return made;
 }

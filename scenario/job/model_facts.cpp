@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,6 +62,30 @@ std::string product_amount(const ProductTable& table, const std::string& product
   if (table.eager > 1) text += "; eager kernels " + percent(table.eager - 1) + " more, by another source";
   if (table.sustained < 1) text += "; long runs at most " + percent(table.sustained) + " of the peak";
   return text;
+}
+
+// Of hardware from a file, the figures that this run rests on: measured kernels stand for shares and tiles, a topology
+// for links; the host's launches have a line of their own.
+std::vector<Assumption> own_facts(const Scenario& scenario, const Hardware& hardware) {
+  const auto tables = kernel_tables_of(scenario);
+  const TrainingSetup& setup = *scenario.transformer.setup;
+  const bool single = setup.compute == NumberFormat::kFp32;
+  const bool tabled =
+      tables != nullptr && !single && !tables->product(product_kind(setup.compute, setup.fp8_recipe)).empty();
+  const bool fused = tables != nullptr && !single && !tables->attention.empty() && setup.flash_attention;
+  const auto is_one_of = [](const std::string& key, std::initializer_list<std::string_view> keys) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  std::vector<Assumption> facts = hardware_facts(hardware);
+  std::erase_if(facts, [&](const Assumption& fact) {
+    if (is_one_of(fact.key, {"host launch", "host bandwidth"})) return true;
+    if (tabled && is_one_of(fact.key, {"matrix share", "sustained share", "half k", "tile rows", "tile columns"}))
+      return true;
+    if (fused && fact.key == "attention share") return true;
+    if (tables != nullptr && fact.key == "memory share") return true;
+    return scenario.cluster.graph != nullptr && is_one_of(fact.key, {"link bandwidth", "link latency"});
+  });
+  return facts;
 }
 
 // A preset's shares are modelled, and its own are what its file says.
@@ -157,7 +183,7 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
                                          : known                 ? Source::kPublished
                                                                  : Source::kDefault,
                                .citation = hardware.own != nullptr ? hardware.own->file : hardware.source});
-  if (hardware.own != nullptr) append(facts.assumptions, hardware_facts(hardware));
+  if (hardware.own != nullptr) append(facts.assumptions, own_facts(scenario, hardware));
   assume_kernels(scenario, hardware, facts);
   assume_launches(scenario, facts);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);

@@ -24,13 +24,10 @@
 namespace debubble {
 namespace {
 
-constexpr JsonDialect kHardwareDialect{.what = "file of hardware",
-                                       .description = "docs/hardware.schema.json",
-                                       .most_values = 1000,
-                                       .most_items = 100};
+constexpr JsonDialect kHardwareDialect{
+    .what = "file of hardware", .description = "docs/hardware.schema.json", .most_values = 1000, .most_items = 100};
 constexpr std::size_t kLongestName = 60;
-constexpr const char* kSourceHelp =
-    R"(write "measured: WHERE", "published: WHERE", "modelled: HOW" or "assumed: WHY")";
+constexpr const char* kSourceHelp = R"(write "measured: WHERE", "published: WHERE", "modelled: HOW" or "assumed: WHY")";
 constexpr std::array<std::pair<std::string_view, Source>, 4> kSourceWords{{{"measured", Source::kMeasured},
                                                                            {"published", Source::kPublished},
                                                                            {"modelled", Source::kModelled},
@@ -185,9 +182,9 @@ class HardwareReader {
     if (!value) return;
     const double in_file = field.unit == FigureUnit::kTera ? *value / 1e12 : *value;
     if (in_file >= field.least && in_file <= field.most) return field.set(figures_, *value);
-    figure.complain("P004", "value", describe(given) + " is out of range",
-                    std::string(field.meaning) + ": from " + limit_text(field, field.least) + " to " +
-                        limit_text(field, field.most));
+    figure.complain(
+        "P004", "value", describe(given) + " is out of range",
+        field.name() + " goes from " + limit_text(field, field.least) + " to " + limit_text(field, field.most));
   }
 
   static std::string limit_text(const HardwareField& field, double value) {

@@ -170,8 +170,8 @@ TEST_CASE("kernels: every preset runs, and the list says where its kernels are f
     CHECK(list.find(gpu) != std::string::npos);
     CHECK(step_time(run_report(folder, {"--hardware", gpu})) > 0);
   }
-  CHECK(list.find("kernels: measured on h100") != std::string::npos);
-  CHECK(list.find("want of measurements") != std::string::npos);
+  CHECK(list.find("measured, table of h100") != std::string::npos);
+  CHECK(list.find("assumed, the A100's shares") != std::string::npos);
 }
 
 TEST_CASE("kernels: the list says of every new preset what states its figures, and what is recalled") {

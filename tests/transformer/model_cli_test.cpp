@@ -392,7 +392,7 @@ TEST_CASE("lists of models and hardware") {
   }
   const std::string hardware = folder.data({"list", "hardware"});
   for (const char* name : {"v100", "a100-40", "a100-80", "h100", "h200", "b200", "gb200"}) CHECK(has(hardware, name));
-  CHECK(json::parse(folder.data({"list", "hardware", "--format", "json"}))["hardware"].size() == 13);
+  CHECK(json::parse(folder.data({"list", "hardware", "--format", "json"}))["hardware"].size() == 18);
 }
 
 }  // namespace debubble::testing

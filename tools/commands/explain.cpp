@@ -11,6 +11,7 @@
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/request/hardware_file.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -32,6 +33,7 @@
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
+#include "tools/views/hardware_view.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/planner_facts.hpp"
 #include "tools/views/planner_trials.hpp"
@@ -46,7 +48,7 @@ constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, 
 
 [[noreturn]] void nothing_called(const std::string& name) {
   std::vector<std::string> names = term_names();
-  names.insert(names.end(), {"schedule", "planner", "step", "cost"});
+  names.insert(names.end(), {"schedule", "planner", "hardware", "step", "cost"});
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
@@ -61,10 +63,10 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, cost, 3F7, a code, a word, schedule, planner",
+         .help = "step, cost, 3F7, a code, a word, hardware, ...",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "the schedule or planner; all: all planners", .target = &name_},
+        {.name = "NAME", .help = "the schedule, planner (all: all) or hardware", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kCostFormats, "output format; csv: of cost"));
@@ -74,6 +76,7 @@ class Explain : public Command {
 
   int run(const Invocation& invocation) override {
     if (topic_ == "planner") return explain_planner();
+    if (topic_ == "hardware") return explain_hardware();
     if (const Term* term = asked_term()) return explain_term(*term);
     if (!name_.empty() && topic_ != "schedule") {
       const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
@@ -127,6 +130,24 @@ class Explain : public Command {
     require_text();
     Output output(output_, kExplainFormats);
     output.write(term_text(term, output.style()));
+    output.commit();
+    return kExitOk;
+  }
+
+  int explain_hardware() {
+    if (name_.empty()) {
+      throw InputError(Diagnostic{"C061", "explain hardware", "which hardware?",
+                                  "see `debubble list hardware`, or name a file of your own"});
+    }
+    const std::shared_ptr<const Hardware> hardware = hardware_named(name_, "explain hardware");
+    Output output(output_, kExplainFormats);
+    if (output.format() == Format::kJson) {
+      Json list = Json::array();
+      list.push_back(hardware_json(*hardware));
+      output.write(Json{{"schema_version", 1}, {"hardware", list}}.text(2) + "\n");
+    } else {
+      output.write(hardware_text(*hardware, output.style()));
+    }
     output.commit();
     return kExitOk;
   }

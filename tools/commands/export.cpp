@@ -11,10 +11,12 @@
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "formats/schedule/torchtitan.hpp"
+#include "formats/text/shell.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/transforms.hpp"
+#include "scenario/request/hardware_file.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/expressible.hpp"
@@ -27,13 +29,14 @@
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/output/trace.hpp"
+#include "tools/profile/hardware_names.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {
 
 namespace {
 
-const std::array<std::string, 12> kExportFormats{"pytorch-csv",
+const std::array<std::string, 13> kExportFormats{"pytorch-csv",
                                                  "pytorch-comms",
                                                  "zero-bubble-json",
                                                  "schedule-json",
@@ -44,7 +47,8 @@ const std::array<std::string, 12> kExportFormats{"pytorch-csv",
                                                  "topology-json",
                                                  "svg",
                                                  "pdf",
-                                                 "png"};
+                                                 "png",
+                                                 "hardware"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
 
@@ -64,6 +68,7 @@ class Export : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
+        {.name = "NAME", .help = "of --to hardware: which", .target = &name_},
         {.name = "--to",
          .type = "FORMAT",
          .names = export_formats,
@@ -89,6 +94,11 @@ class Export : public Command {
     if (to_ == "svg" || to_ == "pdf" || to_ == "png")
       return export_figure({figure_, scenario_, to_, output_}, invocation);
     refuse_figure_flags(figure_, to_);
+    if (to_ == "hardware") return write_hardware_copy();
+    if (!name_.empty()) {
+      throw InputError(Diagnostic{"C061", "export", "\"" + name_ + "\" names nothing that --to " + to_ + " writes",
+                                  "only --to hardware takes a name; a schedule is named with --schedule"});
+    }
     require_trace(ops_only_, is_trace(), "--to chrome-trace writes one");
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
@@ -126,6 +136,26 @@ class Export : public Command {
     for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
     throw InputError(
         Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
+  }
+
+  // A preset or a file, to be edited.
+  int write_hardware_copy() {
+    require_trace(ops_only_, false, "--to chrome-trace writes one");
+    if (name_.empty()) {
+      throw InputError(Diagnostic{"C061", "export", "which hardware?", "see `debubble list hardware`"});
+    }
+    const std::string given = repeated_flags(scenario_);
+    if (!given.empty()) {
+      throw InputError(Diagnostic{"C087", given.substr(0, given.find(' ')), "means nothing for --to hardware",
+                                  "leave it out: the file has the hardware's figures alone"});
+    }
+    const std::shared_ptr<const Hardware> hardware = hardware_named(name_, "export");
+    const std::string name = own_name(output_, hardware->own != nullptr ? hardware->name : "my-" + hardware->name);
+    OutputFile file(output_);
+    file.write(write_hardware(*hardware, name));
+    file.commit();
+    if (output_ != "-") stderr_line("next: debubble explain hardware " + shell_file(output_));
+    return kExitOk;
   }
 
   // What needs no costs.
@@ -182,6 +212,7 @@ class Export : public Command {
 
   ScenarioFlags scenario_;
   ExportFigureFlags figure_;
+  std::string name_;
   std::string to_;
   std::string output_ = "-";
   bool ops_only_ = false;

@@ -15,9 +15,11 @@
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
+#include "tools/commands/import_products.hpp"
 #include "tools/commands/import_profiles.hpp"
 #include "tools/commands/import_run.hpp"
 #include "tools/commands/import_trace.hpp"
@@ -29,7 +31,7 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|run";
+constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|run|gemm-table";
 
 std::vector<std::string> import_tools() { return split_names(kTools); }
 
@@ -51,6 +53,7 @@ class Import : public Command {
     };
     add_rows(rows, trace_rows(flags_));
     add_rows(rows, run_rows());
+    add_rows(rows, product_rows());
     FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
     for (Flag& row : output) {
       if (row.name == "--output") row.given = &flags_.output_given;
@@ -60,6 +63,8 @@ class Import : public Command {
   }
 
   int run(const Invocation&) override {
+    if (flags_.from == "gemm-table") return import_gemm_table();
+    refuse_flags(product_rows(), "anything but measured products");
     if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) {
       refuse_flags(run_rows(), "anything but a measured run");
       return import_traces(flags_);
@@ -109,6 +114,26 @@ class Import : public Command {
     };
   }
 
+  FlagRows product_rows() {
+    return {{.name = "--hardware",
+             .group = "Measured products",
+             .type = "NAME|FILE",
+             .names = hardware_names,
+             .help = "gemm-table: on which they were measured",
+             .target = &hardware_}};
+  }
+
+  int import_gemm_table() {
+    refuse_flags(trace_rows(flags_), "measured products");
+    refuse_flags(run_rows(), "measured products");
+    if (flags_.files.size() > 1) {
+      throw InputError(Diagnostic{"C087", "FILE",
+                                  "measured products are one file; got " + std::to_string(flags_.files.size()),
+                                  "import them one by one"});
+    }
+    return import_products(flags_.files.front(), hardware_, flags_.output.output);
+  }
+
   // A graph and a profile have their times already, a script has none: nothing to attribute.
   static void refuse_flags(const FlagRows& rows, const std::string& what) {
     for (const Flag& row : rows) {
@@ -137,6 +162,7 @@ class Import : public Command {
 
   TraceImportFlags flags_;
   RunImportFlags run_;
+  std::string hardware_;
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
-#include "cost_models/transformer/kernel_time.hpp"
 #include "formats/json/json.hpp"
 #include "formats/lint/trace_lint.hpp"
 #include "scenario/request/model_choice.hpp"
@@ -25,6 +24,7 @@
 #include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/hardware_view.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/param_facts.hpp"
 #include "tools/views/planner_facts.hpp"
@@ -93,18 +93,10 @@ Json schedule_entry_json(const ScheduleEntry& entry) {
           {"even_devices", entry.even_devices}};
 }
 
-std::vector<ListItem> hardware() {
-  std::vector<ListItem> items;
-  for (const Hardware& one : hardware_presets()) {
-    const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
-    std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
-    if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
-    text += fmt::format(", {} multiprocessors, {} GiB at {} GB/s; {}", one.multiprocessors, one.memory >> 30,
-                        one.memory_bandwidth / 1'000'000'000, one.source);
-    text += "; kernels: " + (one.kernels.empty() ? efficiency_source(one) : "measured on " + one.kernels);
-    items.push_back({one.name, std::move(text)});
-  }
-  return items;
+std::string hardware_list_json() {
+  Json list = Json::array();
+  for (const Hardware& one : hardware_presets()) list.push_back(hardware_json(one));
+  return Json{{"schema_version", 1}, {"hardware", list}}.text(2) + "\n";
 }
 
 std::vector<ListItem> command_items() {
@@ -174,7 +166,6 @@ std::vector<ListItem> family_items(const std::string& family) {
   if (family == "completions") return completion_items();
   if (family == "man-pages") return man_page_items();
   if (family == "models") return models();
-  if (family == "hardware") return hardware();
   if (family == "words") return word_items();
   if (family == "trace-rules") return trace_rule_items();
   return cost_models();
@@ -241,6 +232,8 @@ class List : public Command {
       output.write(planners_text(output.style()));
     } else if (family_ == "topologies") {
       output.write(topologies_text(output.style()));
+    } else if (family_ == "hardware") {
+      output.write(hardware_list_text(output.style()));
     } else {
       output.write(list_items_text(family_items(family_), output.style()));
     }
@@ -263,6 +256,7 @@ class List : public Command {
     if (family_ == "topologies") return topologies_json();
     if (family_ == "error-codes") return codes_json();
     if (family_ == "words") return words_json();
+    if (family_ == "hardware") return hardware_list_json();
     return family_ == "commands" ? commands_json() : items_json(key(), family_items(family_));
   }
 
@@ -295,6 +289,7 @@ class List : public Command {
     if (family_ == "planners") return planner_text(*find_planner(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
+    if (family_ == "hardware") return hardware_text(*find_hardware(name_), style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
     if (family_ == "words") return term_text(*find_term(name_), style);
     if (family_ == "completions") return shell_completions(name_);

@@ -105,12 +105,20 @@ FlagRows program_rows(ProfileFlags& flags) {
            .target = &flags.overhead}};
 }
 
+// Of the machine, not of a model.
+FlagRows calibration_rows(ProfileFlags& flags) {
+  return {{.name = "--calibrate-hardware",
+           .group = "Hardware",
+           .help = "measure the machine: a file for --hardware",
+           .target = &flags.calibrate}};
+}
+
 // The GPU of the built-in transformer, or the CPU of a program; a program chooses its GPU itself.
 FlagRows device_rows(ProfileFlags& flags) {
   return {{.name = "--device",
            .group = "Device",
            .type = "D|cpu",
-           .help = "GPU's index, or cpu for a script",
+           .help = "GPU's index, or cpu",
            .default_text = "0",
            .preset = "0",
            .target = &flags.device}};
@@ -122,6 +130,7 @@ class ProfileCommand : public Command {
     FlagRows rows = model_rows(flags_);
     add_rows(rows, device_rows(flags_));
     add_rows(rows, program_rows(flags_));
+    add_rows(rows, calibration_rows(flags_));
     add_rows(rows, flag_rows(flags_.attribution, "Attribution"));
     add_rows(rows, output_rows(flags_));
     return rows;
@@ -132,6 +141,7 @@ class ProfileCommand : public Command {
   int run(const Invocation& invocation) override {
     const bool model = !flags_.model.empty();
     const bool program = !invocation.program.empty();
+    if (flags_.calibrate) return calibrate(program);
     if (model == program) {
       throw InputError(Diagnostic{model ? "C009" : "C061", "debubble profile",
                                   model ? "both --model and a program are given" : "nothing is given to measure",
@@ -163,6 +173,22 @@ class ProfileCommand : public Command {
   }
 
  private:
+  int calibrate(bool program) {
+    if (program) {
+      throw InputError(Diagnostic{"C009", "--calibrate-hardware", "the machine is measured, and a program is given",
+                                  "leave one of them out"});
+    }
+    const std::string why = "it is about a model or a program, and the machine is measured";
+    refuse(model_rows(flags_), why, "");
+    refuse(program_rows(flags_), why, "");
+    refuse(flag_rows(flags_.attribution, "Attribution"), why, "");
+    if (!flags_.keep_records.empty()) {
+      throw InputError(Diagnostic{"C087", "--keep-records", why, "leave --keep-records out"});
+    }
+    if (!on_cpu(flags_)) static_cast<void>(gpu_index(flags_.device));
+    return calibrate_this_machine(flags_);
+  }
+
   void check_numbers() const {
     if (flags_.iterations.value_or(1) < 1) {
       throw InputError(Diagnostic{"C012", "--iterations",

@@ -16,7 +16,8 @@ struct ProfileFlags {
   std::optional<int> iterations;
   std::string device = "0";  // index of the GPU, or "cpu" for a program
   bool self_check = false;
-  std::string checks;  // where the comparison with event times goes; empty: nowhere
+  bool calibrate = false;  // of the machine itself, for a file of hardware
+  std::string checks;      // where the comparison with event times goes; empty: nowhere
   AttributionFlags attribution;
   std::string overhead = "least";
   bool overhead_run = false;  // the program once more, without CUPTI
@@ -32,6 +33,9 @@ struct ProfileFlags {
 
 // A built-in transformer on this machine's GPU, in one size or several. Exit status.
 [[nodiscard]] int profile_model(const ProfileFlags& flags);
+
+// What this machine is as a file of hardware (studies/hardware/calibrate.hpp). Exit status.
+[[nodiscard]] int calibrate_this_machine(const ProfileFlags& flags);
 
 // A program under injection. Exit status: 0; 1 when the program did not end well; 130 when it was interrupted.
 [[nodiscard]] int profile_program(const ProfileFlags& flags, const std::vector<std::string>& program);

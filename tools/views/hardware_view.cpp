@@ -1,0 +1,93 @@
+#include "tools/views/hardware_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cost_models/transformer/hardware_sources.hpp"
+#include "cost_models/transformer/kernel_time.hpp"
+#include "formats/text/numbers.hpp"
+#include "formats/text/quantities.hpp"
+#include "scenario/job/hardware_facts.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+std::string tera_or_dash(double rate) {
+  return rate > 0 ? plain(static_cast<double>(static_cast<std::int64_t>(rate / 1e11 + 0.5)) / 10) : "-";
+}
+
+std::string one_line(const Hardware& one) {
+  const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
+  std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
+  if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
+  if (one.multiprocessors > 0) text += fmt::format(", {} multiprocessors", one.multiprocessors);
+  text += fmt::format(", {} GiB at {} GB/s; {}", one.memory >> 30, one.memory_bandwidth / 1'000'000'000, one.source);
+  return text + "; kernels: " + (one.kernels.empty() ? efficiency_source(one) : "measured on " + one.kernels);
+}
+
+const char* quality_word(Source source) { return source == Source::kDefault ? "assumed" : to_string(source); }
+
+}  // namespace
+
+std::string hardware_list_text(const ViewStyle& style) {
+  constexpr auto kRight = Table::Side::kRight;
+  constexpr auto kLeft = Table::Side::kLeft;
+  Table table({{"\nhardware", kLeft},
+               {"TFLOP/s\nbf16", kRight},
+               {"\nfp8", kRight},
+               {"\nmemory", kRight},
+               {"\nGB/s", kRight},
+               {"\nfigures", kLeft},
+               {"\nkernels", kLeft}});
+  for (const Hardware& one : hardware_presets()) {
+    const HardwareQuality quality = hardware_quality(one);
+    table.add_row({one.name, tera_or_dash(one.half_flops), tera_or_dash(one.fp8_flops),
+                   fmt::format("{} GiB", one.memory >> 30), fmt::format("{}", one.memory_bandwidth / 1'000'000'000),
+                   quality.figures, quality.kernels});
+  }
+  return table.text(static_cast<std::size_t>(style.width)) + "\n" +
+         paragraph(
+             "debubble explain hardware NAME shows every figure with its source. --hardware FILE.json takes one of "
+             "your own: debubble export --to hardware NAME -o my.json writes one to edit.",
+             style);
+}
+
+std::string hardware_text(const Hardware& hardware, const ViewStyle& style) {
+  std::vector<std::string> notes;
+  Table table(
+      {{"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  for (const Assumption& fact : hardware_facts(hardware)) {
+    std::string note;
+    if (!fact.citation.empty()) {
+      auto found = std::find(notes.begin(), notes.end(), fact.citation);
+      if (found == notes.end()) found = notes.insert(notes.end(), fact.citation);
+      note = fmt::format(" [{}]", found - notes.begin() + 1);
+    }
+    table.add_row({fact.key, fact.amount, quality_word(fact.source) + note, fact.meaning});
+  }
+  Table sources({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  for (std::size_t k = 0; k < notes.size(); ++k) sources.add_row({fmt::format("[{}]", k + 1), notes[k]});
+  const auto width = static_cast<std::size_t>(style.width);
+  std::string text = paint(style.color, kBold, hardware.name) + "\n";
+  if (hardware.own != nullptr && !hardware.source.empty()) text += paragraph(hardware.source, style);
+  return text + table.text(width, 2) + "\n" + sources.text(width, 2);
+}
+
+Json hardware_json(const Hardware& hardware) {
+  Json figures = Json::array();
+  for (const Assumption& fact : hardware_facts(hardware)) {
+    figures.push_back({{"what", fact.key},
+                       {"value", fact.amount},
+                       {"meaning", fact.meaning},
+                       {"source", to_string(fact.source)},
+                       {"citation", fact.citation.empty() ? Json(nullptr) : Json(fact.citation)}});
+  }
+  return {{"name", hardware.name}, {"summary", one_line(hardware)}, {"figures", figures}};
+}
+
+}  // namespace debubble

@@ -71,9 +71,14 @@ void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpL
   Linear qkv{"qkv", sizes.tokens, setup.shape.hidden, out};
   qkv.user_buffers = true;
   list.linear(qkv, TensorSide::kColumn);
+  const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;
+  if (setup.shape.qk_norm != QueryKeyNorm::kNone) {
+    list.begin_part();
+    const Bytes normed = numbers * sizes.element;
+    list.elementwise("norms of queries and keys", 2 * normed, 3 * normed, 2, 4, norm_work(setup, numbers, normed));
+  }
   if (setup.shape.positions > 0) return;
   list.begin_part();
-  const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;
   const Bytes turned = 2 * numbers * sizes.element;
   PassWork work;
   work.forward = work.backward = kTurning * static_cast<double>(numbers);
@@ -144,6 +149,18 @@ struct AttentionSizes {
   std::int64_t queries;
 };
 
+// Pairs of tokens that a fused kernel works on, of one head. Of a window that ends where each query's does, the tiles
+// of 128 keys at its far edge are worked on whole; one that begins anew at multiples of its size has none.
+double flash_pairs(const TrainingSetup& setup, std::int64_t queries) {
+  constexpr double kTile = 128;
+  const auto all = static_cast<double>(setup.sequence);
+  const double full = static_cast<double>(queries) * all * (setup.causal ? 0.5 : 1.0);
+  const auto window = static_cast<double>(setup.shape.window);
+  if (setup.shape.window == 0 || window >= all || !setup.causal) return full;
+  const double seen = setup.shape.chunked_window ? window / 2 : window - window * window / (2 * all) + kTile / 2;
+  return std::min(full, static_cast<double>(queries) * seen);
+}
+
 // Scores never leave the chip; the backward computes them again: five matmuls for the forward's two.
 void add_flash(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const RankSizes& sizes = list.sizes();
@@ -157,7 +174,7 @@ void add_flash(const TrainingSetup& setup, const AttentionHeads& head, OpList& l
   op.k = head.key;
   op.value = head.value;
   op.causal = setup.causal;
-  const double pairs = static_cast<double>(op.batch * op.m) * static_cast<double>(op.n) * (setup.causal ? 0.5 : 1.0);
+  const double pairs = static_cast<double>(op.batch) * flash_pairs(setup, op.m);
   const auto key = static_cast<double>(head.key);
   const auto value = static_cast<double>(head.value);
   op.flops = 2 * pairs * (key + value);
@@ -230,6 +247,7 @@ void add_attention(const TrainingSetup& setup, OpList& list) {
   Linear projection{"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden};
   projection.user_buffers = true;
   list.linear(projection, TensorSide::kRow);
+  if (shape.block_norms > 2) add_norm(setup, list, "norm after attention");
   add_residual(setup, list);
 }
 

@@ -181,7 +181,7 @@ std::vector<LayerCost> layer_costs(const ModelRequest& request) {
   std::vector<LayerCost> layers;
   for (const LayerPlace& place : layer_places(request.setup.shape)) {
     const auto same = std::find_if(layers.begin(), layers.end(), [&](const LayerCost& layer) {
-      return layer.place.kind == place.kind && layer.place.moe == place.moe;
+      return layer.place.kind == place.kind && layer.place.moe == place.moe && layer.place.variant == place.variant;
     });
     if (same != layers.end()) {
       ++same->layers;
@@ -198,12 +198,15 @@ std::vector<LayerCost> layer_costs(const ModelRequest& request) {
   return layers;
 }
 
-const char* layer_kind(const LayerPlace& place) {
+std::string layer_kind(const LayerPlace& place) {
   switch (place.kind) {
     case LayerPlace::Kind::kEmbedding:
       return "embedding";
     case LayerPlace::Kind::kBlock:
-      return place.moe ? "transformer with experts" : "transformer";
+      return std::string("transformer") + (place.moe ? " with experts" : "") +
+             (place.variant == 0   ? ""
+              : place.variant == 1 ? ", window"
+                                   : ", kind " + std::to_string(place.variant - 2));
     case LayerPlace::Kind::kHead:
       return "head";
     case LayerPlace::Kind::kPredictor:

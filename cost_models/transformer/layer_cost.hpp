@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -65,7 +66,8 @@ class OpClock {
 // Of each kind of layer one, with how many there are, in the model's order. Throws as modelled_profile does.
 [[nodiscard]] std::vector<LayerCost> layer_costs(const ModelRequest& request);
 
-// "embedding", "transformer", "transformer with experts", "head", "predictor".
-[[nodiscard]] const char* layer_kind(const LayerPlace& place);
+// "embedding", "transformer", "transformer with experts", "head", "predictor"; of a block that is otherwise than the
+// model's sizes say ", window" or ", kind 3" behind it.
+[[nodiscard]] std::string layer_kind(const LayerPlace& place);
 
 }  // namespace debubble

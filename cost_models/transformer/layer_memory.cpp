@@ -8,8 +8,13 @@ namespace debubble {
 namespace {
 
 MemoryPart block_memory(const TrainingSetup& setup, bool moe) {
+  if (!has_attention(setup.shape)) {
+    if (!has_mlp(setup.shape)) return {};
+    return moe ? experts_memory(setup) : dense_mlp_memory(setup);
+  }
   MemoryPart block = attention_memory(setup);
   if (makes_again(setup, &RecomputeModules::core_attn)) block.recompute_core();
+  if (!has_mlp(setup.shape)) return block;
   block.then(moe ? experts_memory(setup) : dense_mlp_memory(setup));
   return block;
 }
@@ -61,7 +66,9 @@ void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMem
 
 }  // namespace
 
-ModelledMemory layer_memory(const TrainingSetup& setup, const LayerPlace& layer) {
+ModelledMemory layer_memory(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  const TrainingSetup& setup = *own;
   const RankSizes sizes(setup);
   const MemoryPart part = part_of(setup, layer);
   const Bytes plane = sizes.row_share * setup.shape.hidden * sizes.element;

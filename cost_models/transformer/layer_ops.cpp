@@ -115,6 +115,7 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
     list.forward(std::move(op));
     list.backward(elementwise_op("gradient of the positions", Phase::kWeightGrad, 2 * plane));
   }
+  if (shape.embedding_norm) add_norm(setup, list, "norm of the embedding");
   if (setup.dropout) {
     list.begin_part();
     const Bytes mask = plane / sizes.element;
@@ -128,7 +129,8 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
 }
 
 void add_block_ops(const TrainingSetup& setup, bool moe, OpList& list) {
-  add_attention(setup, list);
+  if (has_attention(setup.shape)) add_attention(setup, list);
+  if (!has_mlp(setup.shape)) return;
   if (moe) {
     add_experts(setup, list);
   } else {
@@ -164,7 +166,9 @@ void add_output_layer(const TrainingSetup& setup, OpList& list) {
   add_loss(setup, list);
 }
 
-std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& layer) {
+std::vector<LayerOp> layer_ops(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  const TrainingSetup& setup = *own;
   OpList list(setup);
   switch (layer.kind) {
     case LayerPlace::Kind::kEmbedding:
@@ -204,7 +208,7 @@ void fuse_passes(std::vector<LayerOp>& ops) {
 std::vector<LayerPlace> layer_places(const TransformerShape& shape) {
   std::vector<LayerPlace> places{{LayerPlace::Kind::kEmbedding, 0, false}};
   for (std::int64_t block = 0; block < shape.layers; ++block) {
-    places.push_back({LayerPlace::Kind::kBlock, block, has_experts(shape, block)});
+    places.push_back({LayerPlace::Kind::kBlock, block, has_experts(shape, block), block_variant(shape, block)});
   }
   places.push_back({LayerPlace::Kind::kHead, 0, false});
   for (std::int64_t k = 0; k < shape.predicted_tokens; ++k) {

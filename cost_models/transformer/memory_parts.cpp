@@ -64,6 +64,11 @@ void add_end(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& par
   if (setup.dropout) part.keep(sizes.row_share * setup.shape.hidden);  // a mask of one byte per number
 }
 
+// A norm of a half's output keeps that output, which nothing else does.
+void add_output_norm(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& part) {
+  if (setup.shape.block_norms > 2) part.keep(plane(setup, sizes));
+}
+
 struct HeadBytes {
   Bytes queries = 0, keys = 0, values = 0;
   Bytes result = 0;
@@ -159,10 +164,12 @@ MemoryPart attention_memory(const TrainingSetup& setup) {
   for (const Bytes bytes : {heads.queries, heads.keys, heads.values}) {
     projected_again ? part.make_again(bytes) : part.keep(bytes);
   }
+  if (setup.shape.qk_norm != QueryKeyNorm::kNone) part.keep(heads.queries + heads.keys);
   add_core(setup, sizes, heads, part);
   // The backward of flash attention reads its result, too, and 8-bit matmuls have a copy of their own.
   if (setup.flash_attention && setup.compute == NumberFormat::kFp8) part.keep_core(heads.result);
   part.keep_input(operands(heads.result));
+  add_output_norm(setup, sizes, part);
   add_end(setup, sizes, part);
   return part;
 }
@@ -171,7 +178,7 @@ MemoryPart dense_mlp_memory(const TrainingSetup& setup) {
   const RankSizes sizes(setup);
   const std::int64_t width = setup.shape.feed_forward;
   MemoryPart part;
-  add_fused_norm(setup, sizes, part);
+  if (setup.shape.block_norms > 1) add_fused_norm(setup, sizes, part);  // else attention's is the input here, too
   add_mlp_memory(setup, sizes.tokens, width, sizes, part);
   if (makes_again(setup, &RecomputeModules::mlp)) part.make_all_again(plane(setup, sizes));
   if (gathers(setup)) {
@@ -179,6 +186,7 @@ MemoryPart dense_mlp_memory(const TrainingSetup& setup) {
     const Bytes inner = sizes.tokens * share_of(width, sizes.tensor) * sizes.element;
     part.at_most(2 * gathered_plane(setup, sizes) - inner);
   }
+  add_output_norm(setup, sizes, part);
   add_end(setup, sizes, part);
   return part;
 }
@@ -221,10 +229,11 @@ MemoryPart inside_experts(const TrainingSetup& setup, const RankSizes& sizes) {
 MemoryPart experts_memory(const TrainingSetup& setup) {
   const RankSizes sizes(setup);
   MemoryPart part;
-  add_expert_norm(setup, sizes, part);
+  if (setup.shape.block_norms > 1) add_expert_norm(setup, sizes, part);
   MemoryPart inside = inside_experts(setup, sizes);
   if (makes_again(setup, &RecomputeModules::moe)) inside.make_all_again(0);
   part.join(inside);
+  add_output_norm(setup, sizes, part);
   add_end(setup, sizes, part);
   return part;
 }
@@ -235,6 +244,7 @@ MemoryPart embedding_memory(const TrainingSetup& setup) {
   MemoryPart part;
   part.keep(sizes.tokens * kTokenNumber);
   if (setup.dropout) part.keep(sizes.row_share * setup.shape.hidden);
+  if (setup.shape.embedding_norm) part.keep(plane(setup, sizes));
   // The table's gradient is made whole before it is added to what is accumulated.
   part.at_most(padded_vocabulary(setup) / sizes.tensor * setup.shape.hidden * bytes_of(setup.weights));
   return part;

@@ -154,17 +154,20 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
 
 void add_dense_mlp(const TrainingSetup& setup, OpList& list) {
   const std::size_t first = list.parts();
-  add_norm(setup, list, "norm before the mlp");
+  if (setup.shape.block_norms > 1) add_norm(setup, list, "norm before the mlp");
   add_mlp_layer(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow,
                 list);
   if (makes_again(setup, &RecomputeModules::mlp)) list.recompute_from(first);
+  if (setup.shape.block_norms > 2) add_norm(setup, list, "norm after the mlp");
   add_residual(setup, list);
 }
 
 void add_experts(const TrainingSetup& setup, OpList& list) {
   const bool all_again = makes_again(setup, &RecomputeModules::moe);
-  add_norm(setup, list, "norm before the experts");
-  if (makes_again(setup, &RecomputeModules::layernorm)) list.recompute_from(list.parts() - 1);
+  if (setup.shape.block_norms > 1) {
+    add_norm(setup, list, "norm before the experts");
+    if (makes_again(setup, &RecomputeModules::layernorm)) list.recompute_from(list.parts() - 1);
+  }
   const std::size_t first = list.parts();
   add_router(setup, list);
   add_routed_experts(setup, list);
@@ -173,8 +176,12 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
     add_mlp_layer(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
                   TensorSide::kRow, list);
     if (makes_again(setup, &RecomputeModules::shared_experts) && !all_again) list.recompute_from(shared);
-    list.begin_part();
     const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
+    if (setup.shape.shared_gate) {
+      list.begin_part();  // a product with one column, a sigmoid, and their product with the experts' sum
+      list.elementwise("gate of the shared experts", 3 * plane, 5 * plane, 3, 4);
+    }
+    list.begin_part();
     PassWork work;
     work.forward = static_cast<double>(plane / list.sizes().element);
     work.forward_joins = LayerOp::Joins::kProductOrPass;
@@ -182,6 +189,7 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
     list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane, 1, 1, work);
   }
   if (all_again) list.recompute_from(first);
+  if (setup.shape.block_norms > 2) add_norm(setup, list, "norm after the experts");
   add_residual(setup, list);
 }
 

@@ -93,6 +93,7 @@ TransformerShape deepseek(const char* name, const LlamaShape& sizes, std::int64_
 TransformerShape deepseek_v3() {
   TransformerShape shape = deepseek("deepseek-v3", {61, 7168, 128, 128, 18432, 129280, 1e4}, 256, 8, 2048, 1, 3);
   shape.predicted_tokens = 1;
+  shape.expert_balance = true;
   return shape;
 }
 

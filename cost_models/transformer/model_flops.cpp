@@ -1,5 +1,7 @@
 // FLOPs as model FLOPs utilisation counts them: all pairs of tokens, masked or not, and no recomputation (Chowdhery et
 // al., PaLM, JMLR 2023, appendix B; Korthikanti et al., MLSys 2023, section 6.3).
+#include <algorithm>
+
 #include "cost_models/transformer/layer_ops.hpp"
 
 namespace debubble {
@@ -10,6 +12,7 @@ double attention_work(const TransformerShape& shape, double sequence) {
   const auto hidden = static_cast<double>(shape.hidden);
   const auto heads = static_cast<double>(shape.heads);
   const auto size = static_cast<double>(shape.head_size);
+  if (shape.window > 0) sequence = std::min(sequence, static_cast<double>(shape.window));
   if (shape.kv_rank == 0) {
     const double width = heads * size;
     const double kv_width = static_cast<double>(shape.kv_heads) * size;
@@ -37,7 +40,10 @@ double mlp_work(const TransformerShape& shape, bool moe) {
 double layer_work(const TransformerShape& shape, const LayerPlace& layer, double sequence) {
   const auto hidden = static_cast<double>(shape.hidden);
   const double output = hidden * static_cast<double>(shape.vocabulary);
-  const auto block = [&] { return attention_work(shape, sequence) + mlp_work(shape, layer.moe); };
+  const auto block = [&] {
+    return (has_attention(shape) ? attention_work(shape, sequence) : 0) +
+           (has_mlp(shape) ? mlp_work(shape, layer.moe) : 0);
+  };
   switch (layer.kind) {
     case LayerPlace::Kind::kEmbedding:
       return 0;  // a lookup
@@ -57,7 +63,8 @@ double model_flops(const TrainingSetup& setup, const LayerPlace& layer) {
   constexpr double kMultiplyAdd = 2;
   constexpr double kForwardAndBackward = 3;
   const auto sequence = static_cast<double>(setup.sequence);
-  return kMultiplyAdd * kForwardAndBackward * sequence * layer_work(setup.shape, layer, sequence);
+  const LayerSetup own(setup, layer);
+  return kMultiplyAdd * kForwardAndBackward * sequence * layer_work((*own).shape, layer, sequence);
 }
 
 }  // namespace debubble

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "cost_models/transformer/layer_cost.hpp"
@@ -96,11 +97,11 @@ Profile modelled_profile(const ModelRequest& request) {
   profile.origin.method = "sum of modelled kernels and of collectives that nothing hides";
   OpClock clock(request);
   // Blocks of one kind cost the same.
-  std::map<std::pair<LayerPlace::Kind, bool>, ProfileLayer> known;
+  std::map<std::tuple<LayerPlace::Kind, bool, std::int64_t>, ProfileLayer> known;
   const std::vector<LayerPlace> places = layer_places(request.setup.shape);
   profile.layers.reserve(places.size());
   for (const LayerPlace& place : places) {
-    const auto key = std::pair{place.kind, place.moe};
+    const auto key = std::tuple{place.kind, place.moe, place.variant};
     if (!known.contains(key)) known.emplace(key, model_layer(request, place, clock));
     profile.layers.push_back(known.at(key));
     profile.layers.back().name = layer_name(place);

@@ -17,16 +17,21 @@ struct Matrix {
 // Numbers of a block that every tensor rank holds whole: norms, biases after split inputs, the router, and what
 // latent attention projects down to.
 std::int64_t replicated_in_block(const TransformerShape& shape, bool moe) {
-  const std::int64_t per_norm = shape.norm == NormKind::kLayerNorm ? 2 : 1;
-  std::int64_t numbers = 2 * per_norm * shape.hidden;
-  if (shape.biases) numbers += 2 * shape.hidden;
-  if (moe) numbers += shape.hidden * shape.experts;
+  const int halves = (has_attention(shape) ? 1 : 0) + (has_mlp(shape) ? 1 : 0);
+  const std::int64_t norms = halves == 2 ? shape.block_norms : halves * shape.block_norms / 2;
+  std::int64_t numbers = norms * norm_parameters(shape, shape.hidden);
+  if ((shape.biases || shape.output_bias) && has_attention(shape)) numbers += shape.hidden;
+  if ((shape.biases || shape.mlp_biases) && has_mlp(shape)) numbers += shape.hidden;
+  if (moe) numbers += shape.hidden * shape.experts + (shape.router_bias ? shape.experts : 0);
+  if (moe && shape.shared_gate) numbers += shape.hidden;
+  if (!has_attention(shape)) return numbers;
+  if (shape.qk_norm == QueryKeyNorm::kHead) numbers += 2 * shape.head_size;
   if (shape.kv_rank == 0) return numbers;
   const bool biases = shape.biases || shape.qkv_biases;
   for (const std::int64_t width : {shape.query_rank, shape.kv_rank + shape.rope_size}) {
     numbers += width * shape.hidden + (biases ? width : 0);
   }
-  return numbers + per_norm * (shape.query_rank + shape.kv_rank);
+  return numbers + norm_parameters(shape, shape.query_rank + shape.kv_rank);
 }
 
 RankParameters block_on_rank(const TrainingSetup& setup, bool moe) {
@@ -71,7 +76,8 @@ void add_mlp_matrices(const TrainingSetup& setup, std::int64_t width, std::vecto
 
 // Of a block, but for experts.
 void add_dense_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
-  add_attention(setup, list);
+  if (has_attention(setup.shape)) add_attention(setup, list);
+  if (!has_mlp(setup.shape)) return;
   const std::int64_t width = moe ? setup.shape.shared_feed_forward : setup.shape.feed_forward;
   if (width > 0) add_mlp_matrices(setup, width, list);
 }
@@ -110,14 +116,16 @@ std::int64_t padded_vocabulary(const TrainingSetup& setup) {
   return share_of(setup.shape.vocabulary, unit) * unit;
 }
 
-RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& layer) {
+RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  const TrainingSetup& setup = *own;
   const TransformerShape& shape = setup.shape;
-  const std::int64_t norm = shape.hidden * (shape.norm == NormKind::kLayerNorm ? 2 : 1);
+  const std::int64_t norm = norm_parameters(shape, shape.hidden);
   const bool one_stage = setup.parallel.pipeline == 1;
   RankParameters numbers;
   switch (layer.kind) {
     case LayerPlace::Kind::kEmbedding:
-      numbers.dense = table_on_rank(setup) + shape.positions * shape.hidden;
+      numbers.dense = table_on_rank(setup) + shape.positions * shape.hidden + (shape.embedding_norm ? norm : 0);
       break;
     case LayerPlace::Kind::kBlock:
       numbers = block_on_rank(setup, layer.moe);
@@ -125,6 +133,7 @@ RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& lay
     case LayerPlace::Kind::kHead:
       // Tied weights lie twice where the first stage is not the last.
       numbers.dense = norm + (shape.tied_embedding && one_stage ? 0 : table_on_rank(setup));
+      if (shape.head_bias) numbers.dense += padded_vocabulary(setup) / setup.parallel.tensor;
       break;
     case LayerPlace::Kind::kPredictor:
       numbers = block_on_rank(setup, layer.moe);
@@ -138,7 +147,8 @@ RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& lay
 
 Bytes eight_bit_weights(const TrainingSetup& setup, const LayerPlace& layer) {
   if (setup.compute != NumberFormat::kFp8 || setup.eight_bit_weights_alone) return 0;
-  return 2 * eight_bit_numbers(setup, layer);
+  const LayerSetup own(setup, layer);
+  return 2 * eight_bit_numbers(*own, layer);
 }
 
 TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas) {
@@ -157,7 +167,9 @@ TrainingStates training_states(std::int64_t parameters, const TrainingSetup& set
   return states;
 }
 
-std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerPlace& layer) {
+std::vector<SharedBuffer> layer_buffers(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  const TrainingSetup& setup = *own;
   std::vector<SharedBuffer> buffers;
   if (layer.kind == LayerPlace::Kind::kEmbedding) return buffers;
   // 32 MiB each for PyTorch's matmuls and for Transformer Engine's; matmuls of many experts run on four streams.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cost_models/collectives/token_exchange.hpp"
@@ -109,8 +110,28 @@ struct TrainingSetup {
 struct LayerPlace {
   enum class Kind : std::uint8_t { kEmbedding, kBlock, kHead, kPredictor };
   Kind kind = Kind::kBlock;
-  std::int64_t number = 0;  // of a block: counts all blocks from 0
-  bool moe = false;         // a block with experts
+  std::int64_t number = 0;   // of a block: counts all blocks from 0
+  bool moe = false;          // a block with experts
+  std::int64_t variant = 0;  // block_variant: how it differs from the model's sizes
+};
+
+// The setup as one layer has it: with the sizes of its own block. Of what is one already it changes nothing.
+class LayerSetup {
+ public:
+  // Keeps a reference to the setup.
+  LayerSetup(const TrainingSetup& setup, const LayerPlace& layer) : setup_(setup) {
+    const TransformerShape& shape = setup.shape;
+    const bool differs = layer.variant == 0 ? shape.window > 0 || !shape.block_kinds.empty()
+                                            : layer.variant > 1 && !shape.kind_of_block.empty();
+    if (!differs) return;
+    own_ = setup;
+    own_->shape = block_shape(shape, layer.variant);
+  }
+  [[nodiscard]] const TrainingSetup& operator*() const { return own_ ? *own_ : setup_; }
+
+ private:
+  const TrainingSetup& setup_;
+  std::optional<TrainingSetup> own_;
 };
 
 }  // namespace debubble

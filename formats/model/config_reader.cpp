@@ -113,7 +113,7 @@ const JsonDialect& config_dialect() {
 
 void ConfigReader::complain(const char* code, std::string_view key, const std::string& message,
                             const std::string& help) {
-  problems_.add_at_pointer(code, key.empty() ? "" : "/" + std::string(key), message, help);
+  problems_.add_at_pointer(code, prefix_ + (key.empty() ? "" : "/" + std::string(key)), message, help);
 }
 
 const JsonValue* ConfigReader::find(std::string_view key) {

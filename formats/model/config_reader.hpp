@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/json/json_tree.hpp"
@@ -18,8 +19,9 @@ namespace debubble {
 
 class ConfigReader {
  public:
-  // Both must outlive the reader; the value must be an object.
-  ConfigReader(const JsonValue& object, ProblemList& problems) : object_(object), problems_(problems) {}
+  // Both must outlive the reader; the value must be an object. `prefix`: where it lies in its file, "/text_config".
+  ConfigReader(const JsonValue& object, ProblemList& problems, std::string prefix = {})
+      : object_(object), problems_(problems), prefix_(std::move(prefix)) {}
 
   // nullptr when it is absent or null.
   [[nodiscard]] const JsonValue* find(std::string_view key);
@@ -44,6 +46,7 @@ class ConfigReader {
  private:
   const JsonValue& object_;
   ProblemList& problems_;
+  std::string prefix_;
   std::vector<std::string> known_;
 };
 

@@ -20,7 +20,7 @@ struct SizeKey {
   const char* name;
   std::int64_t TransformerShape::*size;
 };
-constexpr std::array<SizeKey, 20> kSizeKeys{{{"layers", &TransformerShape::layers},
+constexpr std::array<SizeKey, 25> kSizeKeys{{{"layers", &TransformerShape::layers},
                                              {"hidden", &TransformerShape::hidden},
                                              {"heads", &TransformerShape::heads},
                                              {"kv_heads", &TransformerShape::kv_heads},
@@ -39,16 +39,29 @@ constexpr std::array<SizeKey, 20> kSizeKeys{{{"layers", &TransformerShape::layer
                                              {"kv_rank", &TransformerShape::kv_rank},
                                              {"rope_size", &TransformerShape::rope_size},
                                              {"value_size", &TransformerShape::value_size},
-                                             {"predicted_tokens", &TransformerShape::predicted_tokens}}};
+                                             {"predicted_tokens", &TransformerShape::predicted_tokens},
+                                             {"window", &TransformerShape::window},
+                                             {"full_every", &TransformerShape::full_every},
+                                             {"full_first", &TransformerShape::full_first},
+                                             {"block_norms", &TransformerShape::block_norms},
+                                             {"norm_vectors", &TransformerShape::norm_vectors}}};
 
 struct SwitchKey {
   const char* name;
   bool TransformerShape::*flag;
 };
-constexpr std::array<SwitchKey, 4> kSwitches{{{"gated", &TransformerShape::gated},
-                                              {"biases", &TransformerShape::biases},
-                                              {"qkv_biases", &TransformerShape::qkv_biases},
-                                              {"tied_embedding", &TransformerShape::tied_embedding}}};
+constexpr std::array<SwitchKey, 12> kSwitches{{{"gated", &TransformerShape::gated},
+                                               {"biases", &TransformerShape::biases},
+                                               {"qkv_biases", &TransformerShape::qkv_biases},
+                                               {"tied_embedding", &TransformerShape::tied_embedding},
+                                               {"output_bias", &TransformerShape::output_bias},
+                                               {"mlp_biases", &TransformerShape::mlp_biases},
+                                               {"router_bias", &TransformerShape::router_bias},
+                                               {"head_bias", &TransformerShape::head_bias},
+                                               {"shared_gate", &TransformerShape::shared_gate},
+                                               {"embedding_norm", &TransformerShape::embedding_norm},
+                                               {"attention_sinks", &TransformerShape::attention_sinks},
+                                               {"chunked_window", &TransformerShape::chunked_window}}};
 
 constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 24;
 
@@ -78,6 +91,17 @@ void set_size(const SizeKey& key, const std::string& value, TransformerShape& sh
                     "write it like " + std::string(key.name) + "=32");
 }
 
+void set_qk_norm(const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
+  constexpr std::array<const char*, 4> kWords{"none", "head", "whole", "plain"};
+  for (std::size_t k = 0; k < kWords.size(); ++k) {
+    if (value != kWords[k]) continue;
+    shape.qk_norm = static_cast<QueryKeyNorm>(k);
+    return;
+  }
+  complain_of_model(found, "C002", "qk_norm is none, head, whole or plain; got \"" + value + "\"",
+                    "write qk_norm=head where all heads share one weight vector");
+}
+
 void set_item(const std::string& key, const std::string& value, TransformerShape& shape,
               std::vector<Diagnostic>& found) {
   for (const SizeKey& size : kSizeKeys) {
@@ -93,6 +117,7 @@ void set_item(const std::string& key, const std::string& value, TransformerShape
   if (key == "norm") {
     return complain_of_model(found, "C002", "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
   }
+  if (key == "qk_norm") return set_qk_norm(value, shape, found);
   const std::vector<std::string> keys = model_size_keys();
   const std::string meant = closest_name(key, keys);
   std::string all;
@@ -171,7 +196,12 @@ std::vector<std::string> model_size_keys() {
   for (const SizeKey& size : kSizeKeys) keys.emplace_back(size.name);
   for (const SwitchKey& known : kSwitches) keys.emplace_back(known.name);
   keys.emplace_back("norm");
+  keys.emplace_back("qk_norm");
   return keys;
+}
+
+bool names_model_file(const std::string& model) {
+  return model.ends_with(".json") || model.find('/') != std::string::npos;
 }
 
 std::vector<NamedModel> all_models() {
@@ -182,9 +212,8 @@ std::vector<NamedModel> all_models() {
 }
 
 ChosenModel choose_model(const std::string& model, const std::string& sizes) {
-  const bool is_file = model.ends_with(".json") || model.find('/') != std::string::npos;
   ChosenModel chosen;
-  if (is_file) {
+  if (names_model_file(model)) {
     ModelFile file = read_hf_config(read_file(model, "--model"), model);
     chosen = {std::move(file.shape), model, file.longest, std::move(file.notes)};
   } else {

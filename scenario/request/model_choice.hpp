@@ -25,6 +25,8 @@ struct NamedModel {
   TransformerShape shape;
   std::string source;
 };
+// A file of a model, not the name of one.
+[[nodiscard]] bool names_model_file(const std::string& model);
 // All presets: those that the built-in workload can measure, then the others.
 [[nodiscard]] std::vector<NamedModel> all_models();
 

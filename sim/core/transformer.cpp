@@ -4,11 +4,6 @@ namespace debubble {
 
 namespace {
 
-// A norm has a weight, and a LayerNorm a bias as well.
-std::int64_t norm_parameters(const TransformerShape& shape, std::int64_t width) {
-  return width * (shape.norm == NormKind::kLayerNorm ? 2 : 1);
-}
-
 std::int64_t linear_parameters(std::int64_t in, std::int64_t out, bool bias) { return in * out + (bias ? out : 0); }
 
 // The narrow space's own norms count here.
@@ -23,7 +18,15 @@ std::int64_t latent_attention_parameters(const TransformerShape& shape) {
       linear_parameters(shape.hidden, shape.kv_rank + shape.rope_size, shape.biases || shape.qkv_biases) +
       norm_parameters(shape, shape.kv_rank) +
       linear_parameters(shape.kv_rank, shape.heads * (shape.head_size + shape.value_size), false);
-  return queries + keys + linear_parameters(shape.heads * shape.value_size, shape.hidden, shape.biases);
+  return queries + keys +
+         linear_parameters(shape.heads * shape.value_size, shape.hidden, shape.biases || shape.output_bias);
+}
+
+std::int64_t query_key_norm_parameters(const TransformerShape& shape) {
+  // Whatever the norms of blocks have, these have a weight each.
+  if (shape.qk_norm == QueryKeyNorm::kHead) return 2 * shape.head_size;
+  if (shape.qk_norm == QueryKeyNorm::kWhole) return (shape.heads + shape.kv_heads) * shape.head_size;
+  return 0;
 }
 
 std::int64_t attention_parameters(const TransformerShape& shape) {
@@ -31,12 +34,14 @@ std::int64_t attention_parameters(const TransformerShape& shape) {
   const std::int64_t query = shape.heads * shape.head_size;
   const std::int64_t key_value = shape.kv_heads * shape.head_size;
   return linear_parameters(shape.hidden, query + 2 * key_value, shape.biases || shape.qkv_biases) +
-         linear_parameters(query, shape.hidden, shape.biases);
+         linear_parameters(query, shape.hidden, shape.biases || shape.output_bias) + query_key_norm_parameters(shape) +
+         (shape.attention_sinks ? shape.heads : 0);
 }
 
 std::int64_t mlp_parameters(const TransformerShape& shape, std::int64_t width) {
-  return linear_parameters(shape.hidden, width, shape.biases) * (shape.gated ? 2 : 1) +
-         linear_parameters(width, shape.hidden, shape.biases);
+  const bool biases = shape.biases || shape.mlp_biases;
+  return linear_parameters(shape.hidden, width, biases) * (shape.gated ? 2 : 1) +
+         linear_parameters(width, shape.hidden, biases);
 }
 
 }  // namespace
@@ -45,24 +50,61 @@ std::int64_t expert_parameters(const TransformerShape& shape) {
   return mlp_parameters(shape, shape.expert_feed_forward);
 }
 
+// A norm has a weight, and a LayerNorm a bias as well.
+std::int64_t norm_parameters(const TransformerShape& shape, std::int64_t width) {
+  if (shape.norm_vectors >= 0) return width * shape.norm_vectors;
+  return width * (shape.norm == NormKind::kLayerNorm ? 2 : 1);
+}
+
 std::int64_t block_parameters(const TransformerShape& shape, bool moe) {
-  std::int64_t mlp = 0;
-  if (moe) {
-    mlp = shape.hidden * shape.experts + shape.experts * expert_parameters(shape);
-    if (shape.shared_feed_forward > 0) mlp += mlp_parameters(shape, shape.shared_feed_forward);
-  } else {
-    mlp = mlp_parameters(shape, shape.feed_forward);
-  }
-  return 2 * norm_parameters(shape, shape.hidden) + attention_parameters(shape) + mlp;
+  const bool attention = has_attention(shape);
+  std::int64_t all = attention ? attention_parameters(shape) : 0;
+  // Each half has its share of the norms.
+  const int halves = (attention ? 1 : 0) + (has_mlp(shape) ? 1 : 0);
+  const std::int64_t norms = halves == 2 ? shape.block_norms : halves * shape.block_norms / 2;
+  all += norms * norm_parameters(shape, shape.hidden);
+  if (!has_mlp(shape)) return all;
+  if (!moe) return all + mlp_parameters(shape, shape.feed_forward);
+  all += linear_parameters(shape.hidden, shape.experts, shape.router_bias) + shape.experts * expert_parameters(shape);
+  if (shape.shared_feed_forward > 0) all += mlp_parameters(shape, shape.shared_feed_forward);
+  return all + (shape.shared_gate ? shape.hidden : 0);
 }
 
 std::int64_t embedding_parameters(const TransformerShape& shape) {
-  return (shape.vocabulary + shape.positions) * shape.hidden;
+  const std::int64_t norm = shape.embedding_norm ? norm_parameters(shape, shape.hidden) : 0;
+  return (shape.vocabulary + shape.positions) * shape.hidden + norm;
 }
 
 std::int64_t head_parameters(const TransformerShape& shape) {
-  return norm_parameters(shape, shape.hidden) + shape.vocabulary * shape.hidden;
+  return norm_parameters(shape, shape.hidden) + shape.vocabulary * shape.hidden +
+         (shape.head_bias ? shape.vocabulary : 0);
 }
+
+std::int64_t block_variant(const TransformerShape& shape, std::int64_t block) {
+  if (!shape.kind_of_block.empty()) return 2 + shape.kind_of_block[static_cast<std::size_t>(block)];
+  if (shape.window == 0 || block < shape.full_first) return 0;
+  return shape.full_every > 0 && (block + 1) % shape.full_every == 0 ? 0 : 1;
+}
+
+TransformerShape block_shape(const TransformerShape& shape, std::int64_t variant) {
+  TransformerShape block = shape;
+  block.kind_of_block.clear();
+  block.block_kinds.clear();
+  if (variant == 0) block.window = 0;
+  if (variant < 2) return block;
+  const BlockKind& kind = shape.block_kinds[static_cast<std::size_t>(variant - 2)];
+  block.block_kinds = {kind};
+  if (!kind.windowed) block.window = 0;
+  if (kind.kv_heads > 0) block.kv_heads = kind.kv_heads;
+  if (kind.feed_forward > 0) block.feed_forward = kind.feed_forward;
+  return block;
+}
+
+bool has_attention(const TransformerShape& block) {
+  return block.block_kinds.size() != 1 || block.block_kinds.front().attention;
+}
+
+bool has_mlp(const TransformerShape& block) { return block.block_kinds.size() != 1 || block.block_kinds.front().mlp; }
 
 std::int64_t predictor_parameters(const TransformerShape& shape) {
   return 3 * norm_parameters(shape, shape.hidden) + 2 * shape.hidden * shape.hidden +
@@ -70,14 +112,27 @@ std::int64_t predictor_parameters(const TransformerShape& shape) {
 }
 
 bool has_experts(const TransformerShape& shape, std::int64_t block) {
+  if (!shape.kind_of_block.empty()) {
+    const int experts = shape.block_kinds[shape.kind_of_block[static_cast<std::size_t>(block)]].experts;
+    if (experts >= 0) return experts == 1;
+  }
   return shape.experts > 0 && block >= shape.dense_layers && (block - shape.dense_layers) % shape.moe_every == 0;
 }
 
-std::int64_t model_parameters(const TransformerShape& shape) {
+std::int64_t main_parameters(const TransformerShape& shape) {
   std::int64_t all = embedding_parameters(shape) + head_parameters(shape);
   if (shape.tied_embedding) all -= shape.vocabulary * shape.hidden;
-  for (std::int64_t block = 0; block < shape.layers; ++block) all += block_parameters(shape, has_experts(shape, block));
-  return all + shape.predicted_tokens * predictor_parameters(shape);
+  const std::int64_t balance = shape.expert_balance ? shape.experts : 0;
+  for (std::int64_t block = 0; block < shape.layers; ++block) {
+    all += has_experts(shape, block) ? balance : 0;
+    all += block_parameters(block_shape(shape, block_variant(shape, block)), has_experts(shape, block));
+  }
+  return all;
+}
+
+std::int64_t model_parameters(const TransformerShape& shape) {
+  const std::int64_t balance = shape.expert_balance ? shape.experts : 0;
+  return main_parameters(shape) + shape.predicted_tokens * (predictor_parameters(shape) + balance);
 }
 
 }  // namespace debubble

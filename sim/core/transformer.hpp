@@ -3,11 +3,26 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace debubble {
 
 enum class NormKind { kLayerNorm, kRmsNorm };
 enum class ActivationKind { kGelu, kSilu };
+// Of queries and keys, before they are turned: with weights of one head, which all share; of all heads; without any.
+enum class QueryKeyNorm : std::uint8_t { kNone, kHead, kWhole, kPlain };
+
+// What a block has otherwise than the model says: of networks that a search has thinned out, or whose blocks differ.
+struct BlockKind {
+  bool attention = true;          // with the norm before it
+  bool mlp = true;                // the same; experts, too
+  bool windowed = false;          // sees TransformerShape::window
+  int experts = -1;               // 1: has experts, 0: is dense, -1: as dense_layers and moe_every say
+  std::int64_t kv_heads = 0;      // 0: the model's
+  std::int64_t feed_forward = 0;  // 0: the model's
+
+  friend bool operator==(const BlockKind&, const BlockKind&) = default;
+};
 
 // GPT: LayerNorm, GELU, biases, learned positions. LLaMA: RMSNorm, SwiGLU (gated SiLU), no biases, rotary positions,
 // fewer key/value heads than heads (GQA).
@@ -29,6 +44,24 @@ struct TransformerShape {
   bool qkv_biases = false;     // of the query/key/value projection alone, where biases is false (Qwen2)
   bool tied_embedding = true;  // the head uses the embedding's weights
 
+  // Biases where `biases` is false: of attention's output, of MLPs and experts, of the router, of the logits.
+  bool output_bias = false;
+  bool mlp_biases = false;
+  bool router_bias = false;
+  bool head_bias = false;
+
+  std::int64_t norm_vectors = -1;  // that a norm trains: weight and bias; -1: 2 of a LayerNorm, 1 of an RMSNorm
+  std::int64_t block_norms = 2;    // 1: attention and MLP read one normed input; 4: their outputs are normed, too
+  bool embedding_norm = false;     // behind the embedding (BLOOM)
+  QueryKeyNorm qk_norm = QueryKeyNorm::kNone;
+  bool attention_sinks = false;  // one trained number for each head, a part of the softmax (gpt-oss)
+
+  // Attention to the last `window` tokens, itself among them, instead of all; 0: all blocks see all.
+  std::int64_t window = 0;
+  std::int64_t full_every = 0;  // every so many-th block sees all; 0: none does
+  std::int64_t full_first = 0;  // as do the first so many
+  bool chunked_window = false;  // the window begins anew at every multiple of its size (Llama 4)
+
   // Mixture of experts, DeepSeek's and Mixtral's; experts = 0: every block is dense.
   std::int64_t experts = 0;
   std::int64_t experts_per_token = 0;
@@ -37,6 +70,8 @@ struct TransformerShape {
   std::int64_t shared_feed_forward = 0;  // width of all shared experts together
   std::int64_t dense_layers = 0;         // the first ones, without experts
   std::int64_t moe_every = 1;            // every so many-th layer after those has experts
+  bool expert_balance = false;           // a number for each expert that no gradient trains (DeepSeek-V3)
+  bool shared_gate = false;              // a number for each token weighs the shared experts (Qwen2)
 
   // Multi-head latent attention (DeepSeek-V2); kv_rank = 0: ordinary heads.
   std::int64_t query_rank = 0;  // 0: queries are not compressed
@@ -45,6 +80,10 @@ struct TransformerShape {
   std::int64_t value_size = 0;
 
   std::int64_t predicted_tokens = 0;  // extra modules that predict tokens further ahead (MTP), each a block and a head
+
+  // Where blocks differ in more than that: their kinds, and the kind of every block. Both empty: they do not.
+  std::vector<BlockKind> block_kinds;
+  std::vector<std::uint16_t> kind_of_block;
 
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
 };
@@ -59,6 +98,19 @@ struct TransformerShape {
 [[nodiscard]] std::int64_t predictor_parameters(const TransformerShape& shape);
 // Whether a block, counted from 0, has experts.
 [[nodiscard]] bool has_experts(const TransformerShape& shape, std::int64_t block);
+// Numbers that a norm of that width trains.
+[[nodiscard]] std::int64_t norm_parameters(const TransformerShape& shape, std::int64_t width);
+
+// Blocks that are alike but for experts have the same variant; 0: as the model's sizes say, seeing all tokens.
+[[nodiscard]] std::int64_t block_variant(const TransformerShape& shape, std::int64_t block);
+// The model's sizes as a block of that variant has them: `window` is the block's own, 0 where it sees all. Of
+// `block_kinds` none but the block's is left, if it has one.
+[[nodiscard]] TransformerShape block_shape(const TransformerShape& shape, std::int64_t variant);
+// What is there of a block of such a shape.
+[[nodiscard]] bool has_attention(const TransformerShape& block);
+[[nodiscard]] bool has_mlp(const TransformerShape& block);
+// Of the whole model without the extra modules; tied weights count once.
+[[nodiscard]] std::int64_t main_parameters(const TransformerShape& shape);
 // Of the whole model; tied weights count once.
 [[nodiscard]] std::int64_t model_parameters(const TransformerShape& shape);
 

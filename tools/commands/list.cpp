@@ -9,6 +9,7 @@
 #include "cost_models/transformer/hardware.hpp"
 #include "formats/json/json.hpp"
 #include "formats/lint/trace_lint.hpp"
+#include "formats/text/printable.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
@@ -63,6 +64,35 @@ std::string model_sizes_text(const TransformerShape& shape) {
   }
   if (shape.kv_rank > 0) text += ", latent attention of rank " + std::to_string(shape.kv_rank);
   return text;
+}
+
+// Every size that the cost model has of a file's model, and how many numbers it trains.
+std::string model_file_text(const std::string& file, const ViewStyle& style) {
+  const ChosenModel model = choose_model(file, "");
+  const TransformerShape& shape = model.shape;
+  const std::int64_t predictors = model_parameters(shape) - main_parameters(shape);
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  table.add_row({"model", printable(file)});
+  table.add_row({"sizes", model_sizes_text(shape)});
+  table.add_row({"parameters", std::to_string(main_parameters(shape))});
+  if (predictors > 0) {
+    table.add_row({"in predictors", std::to_string(predictors) + ", which share embedding and output layer"});
+  }
+  for (const std::string& note : model.notes) table.add_row({"left out", note});
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+std::string model_file_json(const std::string& file) {
+  const ChosenModel model = choose_model(file, "");
+  const std::int64_t main = main_parameters(model.shape);
+  const Json one{{"name", file},
+                 {"summary", model_sizes_text(model.shape)},
+                 {"parameters", main},
+                 {"predictor_parameters", model_parameters(model.shape) - main},
+                 {"left_out", model.notes}};
+  Json list = Json::array();
+  list.push_back(one);
+  return Json{{"schema_version", 1}, {"models", list}}.text(2) + "\n";
 }
 
 std::vector<ListItem> models() {
@@ -191,7 +221,7 @@ class List : public Command {
          .help = "schedules (default), transforms, models, ...",
          .preset = "schedules",
          .target = &family_},
-        {.name = "NAME", .help = "only the entry of that name", .target = &name_},
+        {.name = "NAME", .help = "only the entry of that name; models: or a config.json", .target = &name_},
     };
     add_rows(rows, flag_rows(output_, kListFormats));
     return rows;
@@ -217,7 +247,9 @@ class List : public Command {
                                   "only the whole list of schedules, of planners or of error-codes is made as markdown",
                                   "write --format text or --format json"});
     }
-    if (!name_.empty()) {
+    if (family_ == "models" && names_model_file(name_)) {
+      output.write(json ? model_file_json(name_) : model_file_text(name_, output.style()));
+    } else if (!name_.empty()) {
       check_name();
       output.write(json ? one_json() : one_text(output.style()));
     } else if (json) {

@@ -129,7 +129,7 @@ constexpr std::array<ErrorRow, 13> kLayers{{
      "measure sizes closer to it"},
 }};
 
-constexpr std::array<ErrorRow, 10> kModels{{
+constexpr std::array<ErrorRow, 11> kModels{{
     {"F001", "F032 W001", "a size of the model is missing or out of range", "give the size that the message names"},
     {"F002", "W005", "more tokens in a sample than the model has positions", "use a smaller --sequence"},
     {"F003", "B013 E022 F004 F005 F006 W002 W003 W004",
@@ -143,6 +143,8 @@ constexpr std::array<ErrorRow, 10> kModels{{
      "add --cuda-graphs on, or larger microbatches"},
     {"F030", "", "a finding: something in the model's file is not modelled",
      "judge whether it matters; the message says what was left out"},
+    {"F033", "", "a part of a model or of a framework's configuration for which there is no model of its cost",
+     "measure it, or leave the named key out to see what the rest costs"},
     {"F040", "", "a finding: the run does not fit in its devices' memory (status 1)",
      "follow the remedies in the message: other schedule, recomputation, offloading, ZeRO, smaller microbatches"},
     {"F041", "F043 F044", "a device without memory, or memory sizes that do not fit the devices",

@@ -1,0 +1,249 @@
+// Families with experts.
+#include "formats/text/text.hpp"
+#include "scenario/request/hf_reading.hpp"
+
+namespace debubble {
+namespace {
+
+void read_mixtral(const ConfigReading& in) {
+  read_llama_like(in);
+  read_window(in);
+  TransformerShape& shape = in.shape();
+  shape.experts = in.reader.size("num_local_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = shape.feed_forward;
+  pass_router_constants(in);
+}
+
+// Layer norms with biases, and biases of all of attention and of the logits.
+void read_phimoe(const ConfigReading& in) {
+  read_mixtral(in);
+  in.shape().norm = NormKind::kLayerNorm;
+  in.shape().head_bias = in.reader.flag("lm_head_bias", false);
+}
+
+// Qwen's: experts in every `decoder_sparse_step`-th block but those named.
+void read_qwen_moe(const ConfigReading& in) {
+  TransformerShape& shape = in.shape();
+  shape.experts = in.reader.size("num_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
+  shape.moe_every = in.reader.size("decoder_sparse_step", 1);
+  if (shape.moe_every > 1) shape.dense_layers = shape.moe_every - 1;
+  set_expert_blocks(in, "mlp_only_layers", false);
+  pass_router_constants(in);
+}
+
+void read_qwen2_moe(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  shape.qkv_biases = in.reader.flag("qkv_bias", true);
+  shape.output_bias = false;
+  const bool used = in.reader.flag("use_sliding_window", false);
+  if (used) shape.full_first = in.size_or_none("max_window_layers");
+  read_window(in, {.used = used});
+  shape.shared_experts = 1;
+  shape.shared_feed_forward = in.reader.size("shared_expert_intermediate_size");
+  shape.shared_gate = true;
+  read_qwen_moe(in);
+}
+
+void read_qwen3_moe(const ConfigReading& in) {
+  read_llama_like(in);
+  in.shape().qk_norm = QueryKeyNorm::kHead;
+  read_window(in, {.used = in.reader.flag("use_sliding_window", false)});
+  in.pass({"use_qk_norm", "qkv_bias"});
+  if (in.size_or_none("shared_expert_intermediate_size") > 0) {
+    in.refuse("shared_expert_intermediate_size", "a shared expert of Qwen3's MoE, which its model class has not");
+  }
+  read_qwen_moe(in);
+}
+
+void read_latent_attention(const ConfigReading& in) {
+  TransformerShape& shape = in.shape();
+  shape.query_rank = in.reader.find("q_lora_rank") == nullptr ? 0 : in.reader.size("q_lora_rank");
+  shape.kv_rank = in.reader.size("kv_lora_rank");
+  shape.head_size = in.reader.size("qk_nope_head_dim");
+  shape.rope_size = in.reader.size("qk_rope_head_dim");
+  shape.value_size = in.reader.size("v_head_dim");
+  in.pass({"qk_head_dim"});
+  shape.kv_heads = shape.heads;
+}
+
+// DeepSeek's: the first blocks dense, shared experts beside routed ones.
+void read_deepseek_experts(const ConfigReading& in) {
+  TransformerShape& shape = in.shape();
+  shape.experts = in.size_or_none("n_routed_experts");
+  pass_router_constants(in);
+  const bool balance = in.reader.word("topk_method", "") == "noaux_tc";
+  shape.predicted_tokens = in.size_or_none("num_nextn_predict_layers");
+  if (shape.experts == 0) return;
+  shape.expert_balance = balance;
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
+  shape.shared_experts = in.size_or_none("n_shared_experts");
+  shape.shared_feed_forward = shape.shared_experts * shape.expert_feed_forward;
+  shape.dense_layers = in.size_or_none("first_k_dense_replace");
+  shape.moe_every = in.reader.size("moe_layer_freq", 1);
+}
+
+void read_deepseek(const ConfigReading& in) {
+  read_llama_like(in);
+  read_latent_attention(in);
+  // Biases of what is projected down, and of the output.
+  read_deepseek_experts(in);
+}
+
+// The same, with an indexer that picks the keys which a query sees.
+void read_sparse_attention(const ConfigReading& in) {
+  read_deepseek(in);
+  in.pass({"index_head_dim", "index_n_heads", "indexer_rope_interleave", "index_n_freq", "indexer_types"});
+  in.refuse("index_topk", "attention to the keys that an indexer picks (DeepSeek sparse attention)");
+}
+
+void read_glm4_moe(const ConfigReading& in) {
+  read_llama_like(in);
+  in.shape().output_bias = false;
+  if (in.reader.flag("use_qk_norm", false)) in.shape().qk_norm = QueryKeyNorm::kHead;
+  read_deepseek_experts(in);
+  in.shape().expert_balance = true;
+}
+
+// The first DeepSeek-MoE has ordinary heads.
+void read_deepseek_v1(const ConfigReading& in) {
+  read_llama_like(in);
+  read_deepseek_experts(in);
+}
+
+void read_gpt_oss(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  const bool biases = in.reader.flag("attention_bias", true);
+  shape.qkv_biases = biases;
+  shape.output_bias = biases;
+  shape.mlp_biases = true;
+  shape.router_bias = true;
+  shape.attention_sinks = true;
+  shape.experts = in.size_of("num_local_experts", "num_experts");
+  shape.experts_per_token = in.size_of("num_experts_per_tok", "experts_per_token");
+  in.pass({"experts_per_token", "num_experts_per_tok", "swiglu_limit", "initial_context_length"});
+  shape.expert_feed_forward = shape.feed_forward;
+  read_window(in, {.full_every = 2, .size = 128});
+  pass_router_constants(in);
+}
+
+// Experts in every so many-th block, each with one shared expert as wide as a routed one; attention begins anew at
+// multiples of the chunk where a block has rotary positions.
+void read_llama4(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  shape.expert_feed_forward = shape.feed_forward;
+  shape.feed_forward = in.reader.size("intermediate_size_mlp");
+  shape.experts = in.reader.size("num_local_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.shared_experts = 1;
+  shape.shared_feed_forward = shape.expert_feed_forward;
+  shape.moe_every = in.reader.size("interleave_moe_layer_step", 1);
+  shape.dense_layers = shape.moe_every - 1;
+  if (in.reader.flag("use_qk_norm", true)) shape.qk_norm = QueryKeyNorm::kPlain;
+  shape.chunked_window = true;
+  read_window(in, {.full_every = 4, .key = "attention_chunk_size"});
+  set_expert_blocks(in, "moe_layers", true);
+  in.pass({"attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"});
+  pass_router_constants(in);
+}
+
+void read_olmoe(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  shape.qk_norm = QueryKeyNorm::kWhole;
+  shape.experts = in.reader.size("num_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = shape.feed_forward;
+  pass_router_constants(in);
+}
+
+void read_granite_moe(const ConfigReading& in) {
+  read_mixtral(in);
+  in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", false);
+  in.shape().shared_feed_forward = in.size_or_none("shared_intermediate_size");
+  in.shape().shared_experts = in.shape().shared_feed_forward > 0 ? 1 : 0;
+}
+
+void read_ernie_moe(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  shape.biases = in.reader.flag("use_bias", false);
+  shape.tied_embedding = in.reader.flag("tie_word_embeddings", true);
+  shape.experts = in.reader.size("moe_num_experts");
+  shape.experts_per_token = in.reader.size("moe_k", 2);
+  shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
+  shape.shared_experts = in.size_or_none("moe_num_shared_experts");
+  shape.shared_feed_forward = shape.shared_experts * shape.expert_feed_forward;
+  shape.expert_balance = true;
+  const std::int64_t every = in.reader.size("moe_layer_interval", 1);
+  const std::int64_t first = in.size_or_none("moe_layer_start_index");
+  shape.moe_every = every;
+  shape.dense_layers = first == 0 ? every - 1 : (first + every - 1) / every * every + (every > 1 ? every - 1 : 0);
+  in.pass({"moe_layer_end_index", "moe_capacity", "moe_gate", "moe_use_aux_free", "moe_aux_loss_lambda",
+           "num_nextn_predict_layers", "use_bias", "moe_orthogonal_loss_lambda", "moe_z_loss_lambda"});
+  pass_router_constants(in);
+}
+
+// DBRX keeps what belongs to a half in an object of its own.
+void read_dbrx(const ConfigReading& in) {
+  TransformerShape& shape = in.shape();
+  shape.layers = in.reader.size("n_layers");
+  shape.hidden = in.reader.size("d_model");
+  shape.heads = in.reader.size("n_heads");
+  shape.vocabulary = in.reader.size("vocab_size");
+  in.file.longest = in.size_or_none("max_seq_len");
+  shape.norm = NormKind::kLayerNorm;
+  shape.norm_vectors = 1;
+  shape.gated = true;
+  shape.biases = false;
+  shape.activation = ActivationKind::kSilu;
+  shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
+  const JsonValue* attention = in.reader.find("attn_config");
+  const JsonValue* experts = in.reader.find("ffn_config");
+  if (attention == nullptr || experts == nullptr) {
+    return in.reader.complain("P006", "", "\"attn_config\" or \"ffn_config\" is missing",
+                              "the size of the model depends on it");
+  }
+  ConfigReader heads(*attention, in.problems, "/attn_config");
+  shape.kv_heads = heads.size("kv_n_heads", shape.heads);
+  ConfigReader ffn(*experts, in.problems, "/ffn_config");
+  shape.experts = ffn.size("moe_num_experts", 4);
+  shape.experts_per_token = ffn.size("moe_top_k", 1);
+  shape.expert_feed_forward = ffn.size("ffn_hidden_size");
+  pass_router_constants(in);
+  in.pass({"emb_pdrop", "resid_pdrop", "max_seq_len"});
+}
+
+}  // namespace
+
+const std::vector<ModelFamily>& expert_families() {
+  static const std::vector<ModelFamily> families{{"mixtral", read_mixtral},
+                                                 {"phimoe", read_phimoe},
+                                                 {"qwen2_moe", read_qwen2_moe},
+                                                 {"qwen3_moe", read_qwen3_moe},
+                                                 {"qwen3_vl_moe_text", read_qwen3_moe},
+                                                 {"deepseek", read_deepseek_v1},
+                                                 {"deepseek_v2", read_deepseek},
+                                                 {"deepseek_v3", read_deepseek},
+                                                 {"kimi_k2", read_deepseek},
+                                                 {"deepseek_v32", read_sparse_attention},
+                                                 {"glm_moe_dsa", read_sparse_attention},
+                                                 {"glm4_moe", read_glm4_moe},
+                                                 {"glm4v_moe_text", read_glm4_moe},
+                                                 {"gpt_oss", read_gpt_oss},
+                                                 {"llama4_text", read_llama4},
+                                                 {"olmoe", read_olmoe},
+                                                 {"granitemoe", read_granite_moe},
+                                                 {"granitemoeshared", read_granite_moe},
+                                                 {"ernie4_5_moe", read_ernie_moe},
+                                                 {"dbrx", read_dbrx}};
+  return families;
+}
+
+}  // namespace debubble

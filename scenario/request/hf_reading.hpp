@@ -1,0 +1,74 @@
+// What the readers of Hugging Face model families share. Internal to hf_config.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/model/config_reader.hpp"
+#include "scenario/request/hf_config.hpp"
+
+namespace debubble {
+
+// What one family's reader works on.
+struct ConfigReading {
+  ConfigReader& reader;
+  ModelFile& file;
+  ProblemList& problems;
+
+  [[nodiscard]] TransformerShape& shape() const { return file.shape; }
+  void note(std::string text) const { file.notes.push_back(std::move(text)); }
+  // F033: the file says something that has no cost model.
+  void refuse(std::string_view key, const std::string& what) const;
+  // Keys that change neither time nor memory.
+  void pass(std::initializer_list<const char*> keys) const;
+  // A size that may be 0, and is where nothing is said.
+  [[nodiscard]] std::int64_t size_or_none(std::string_view key) const;
+  // The first of two names that the file has.
+  [[nodiscard]] std::int64_t size_of(std::string_view key, std::string_view other) const;
+};
+
+// One family: config.json's `model_type`, and what reads it.
+struct ModelFamily {
+  const char* model_type;
+  void (*read)(const ConfigReading&);
+};
+
+void read_activation(const ConfigReading& in, std::string_view key, const char* fallback);
+// Layers, width, heads, vocabulary, positions by the names that most families have.
+void read_common_sizes(const ConfigReading& in);
+void read_rotary(const ConfigReading& in);
+// LLaMA and what is built like it: no biases, RMSNorm, a gated MLP.
+void read_llama_like(const ConfigReading& in, const char* activation = "silu");
+// mlp_bias and attention_bias, which is of all four projections.
+void read_llama_biases(const ConfigReading& in);
+
+// Which blocks have a window: "layer_types" decides where there is one, else every `full_every`-th sees all (0: none
+// does). `size`: tokens where the file has none; 0: then there is no window.
+struct WindowRule {
+  std::int64_t full_every = 0;
+  std::int64_t size = 0;
+  const char* key = "sliding_window";
+  bool used = true;
+};
+void read_window(const ConfigReading& in, const WindowRule& rule = {});
+
+// The model's blocks one by one, to be changed and set again.
+[[nodiscard]] std::vector<BlockKind> blocks_of(const TransformerShape& shape);
+void set_blocks(const std::vector<BlockKind>& blocks, TransformerShape& shape);
+// Blocks named by number have experts, or have none.
+void set_expert_blocks(const ConfigReading& in, std::string_view key, bool experts);
+
+void pass_router_constants(const ConfigReading& in);
+
+// Tables of families, by where they are read.
+[[nodiscard]] const std::vector<ModelFamily>& llama_families();
+[[nodiscard]] const std::vector<ModelFamily>& expert_families();
+[[nodiscard]] const std::vector<ModelFamily>& gpt_families();
+[[nodiscard]] const std::vector<ModelFamily>& refused_families();
+
+}  // namespace debubble

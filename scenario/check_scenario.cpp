@@ -272,6 +272,7 @@ void check_schedule_flags(const ScenarioFlags& flags, Scenario& scenario) {
 Scenario check_scenario(const ScenarioFlags& flags) {
   Scenario scenario;
   scenario.devices = flags.devices;
+  scenario.own_schedules = flags.own_schedules;
   ScenarioFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
   Checks checks = run_each({

@@ -15,7 +15,6 @@
 #include "formats/files/file_roles.hpp"
 #include "formats/files/interrupt.hpp"
 #include "formats/text/printable.hpp"
-#include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -55,31 +54,11 @@ std::string verb_overview() {
   return text;
 }
 
-std::string quoted_command_line(const std::vector<std::string>& arguments) {
-  std::string line = "debubble";
-  for (const std::string& argument : arguments) line += " " + shell_quoted(argument);
-  return line;
-}
-
 [[noreturn]] void refuse_verb(const std::string& name) {
   const std::vector<std::string> names = verb_names();
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{"C060", "", "there is no verb \"" + name + "\"",
                               guess.empty() ? "run `debubble --help` for the list" : "did you mean " + guess + "?"});
-}
-
-// An empty value is an unset variable of somebody's script; taken for "not given" it would change the question.
-void refuse_empty_values(const std::vector<std::string>& arguments) {
-  for (std::size_t k = 1; k < arguments.size(); ++k) {
-    const std::string& argument = arguments[k];
-    const bool empty_after_equals = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
-    if (!argument.empty() && !empty_after_equals) continue;
-    const std::string& before = arguments[k - 1];
-    const std::string flag = empty_after_equals ? argument.substr(0, argument.size() - 1) : before;
-    const bool is_flag = flag.starts_with("-");
-    throw InputError(Diagnostic{"C065", is_flag ? flag : "debubble " + arguments[0], "the value is empty",
-                                is_flag ? "leave " + flag + " out, or give it one" : "give it one, or leave it out"});
-  }
 }
 
 // What follows "--" is another program's and none of our business: no flag, no --config, no empty value of it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "formats/version.hpp"
 #include "sim/core/error.hpp"
@@ -25,6 +26,12 @@ std::vector<fs::path> shared_candidates(const fs::path& name) {
   return candidates;
 }
 
+// That of a library within another program; empty: it follows from the program.
+fs::path& own_prefix() {
+  static fs::path prefix;
+  return prefix;
+}
+
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
@@ -33,10 +40,13 @@ bool is_there(const fs::path& path) {
 }  // namespace
 
 fs::path install_prefix() {
+  if (!own_prefix().empty()) return own_prefix();
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? fs::path("/usr/local") : self.parent_path().parent_path();
 }
+
+void set_install_prefix(fs::path prefix) { own_prefix() = std::move(prefix); }
 
 fs::path first_existing(const std::vector<fs::path>& candidates, const std::string& what) {
   std::string looked;

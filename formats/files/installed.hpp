@@ -17,6 +17,10 @@ namespace debubble {
 // PREFIX; /usr/local where the system does not say which program runs.
 [[nodiscard]] std::filesystem::path install_prefix();
 
+// For a library that other programs load (the Python module): PREFIX is the folder that holds its lib and share,
+// wherever the running program lies. Called once, before anything is looked for.
+void set_install_prefix(std::filesystem::path prefix);
+
 // The first of them that exists. Throws UnavailableError (U040) naming where it looked; `what` begins the message.
 [[nodiscard]] std::filesystem::path first_existing(const std::vector<std::filesystem::path>& candidates,
                                                    const std::string& what);

@@ -64,9 +64,15 @@ Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, con
   return build_planned(entry.name, request, costs, make_topology(scenario, request.devices).value, scenario.p2p);
 }
 
+Schedule own_or_read(const Scenario& scenario, const std::string& name) {
+  if (scenario.own_schedules == nullptr) return read_schedule_file(name);
+  const auto own = scenario.own_schedules->find(name);
+  return own == scenario.own_schedules->end() ? read_schedule_file(name) : own->second;
+}
+
 Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
   if (is_table_file(name)) {
-    Schedule table = read_schedule_file(name);
+    Schedule table = own_or_read(scenario, name);
     check_against_table(table, scenario, name);
     return table;
   }
@@ -85,6 +91,7 @@ Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
 bool is_table_file(const std::string& name) {
   if (name == "-") return true;  // standard input
   const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  if (name.ends_with(kOwnScheduleEnding)) return true;
   return plain.ends_with(".csv") || plain.ends_with(".json") || name.find('/') != std::string::npos;
 }
 

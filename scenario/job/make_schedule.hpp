@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "scenario/request/scenario.hpp"
 #include "sim/core/schedule.hpp"
@@ -12,8 +13,12 @@ namespace debubble {
 // illegal for the schedule.
 [[nodiscard]] Schedule make_schedule(const Scenario& scenario, const std::string& name);
 
-// Whether a schedule's name is that of a file: it ends in .csv or .json, or these and .gz, or holds a slash.
+// Whether a schedule's name is that of a file: it ends in .csv or .json, or these and .gz, or holds a slash; or that of
+// a program's own, which is taken for one.
 [[nodiscard]] bool is_table_file(const std::string& name);
+
+// "mine()": made by a function of the program that uses this library.
+inline constexpr std::string_view kOwnScheduleEnding = "()";
 
 // Where a scenario leaves them open.
 inline constexpr int kDefaultDevices = 4;

@@ -20,12 +20,17 @@
 #include "schedules/common/contract.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
+#include "sim/core/schedule.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/program.hpp"
 
 namespace debubble {
 
 struct ProfileFamily;
+
+// Schedules that a program made, by name ("mine()"). They stand for files of that name
+// (scenario/job/make_schedule.hpp).
+using OwnSchedules = std::shared_ptr<const std::map<std::string, Schedule>>;
 
 // The shared flags as typed. Nothing is checked here but the form of numbers.
 struct ScenarioFlags {
@@ -49,6 +54,7 @@ struct ScenarioFlags {
   StepFlags step;
   MemoryFlags memory;
   VariationFlags variation;
+  OwnSchedules own_schedules;  // no flag; null: none
 };
 
 // The flags, checked: what does not depend on the schedule.
@@ -75,6 +81,7 @@ struct Scenario {
   StepScenario step;
   MemoryScenario memory;
   VariationScenario variation;
+  OwnSchedules own_schedules;  // null: none
 };
 
 }  // namespace debubble

@@ -6,16 +6,14 @@
 #include "formats/exporters/report_csv.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/shell.hpp"
-#include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/analysis/limit.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/runs/predict.hpp"
 #include "studies/simulate/memory_verdict.hpp"
-#include "studies/simulate/remedies.hpp"
 #include "studies/simulate/simulate.hpp"
-#include "studies/uncertainty/step_range.hpp"
+#include "tools/commands/simulate_answer.hpp"
 #include "tools/figures/figure_file.hpp"
 #include "tools/figures/run_figure.hpp"
 #include "tools/output/fail_if.hpp"
@@ -60,11 +58,9 @@ class Simulate : public Command {
     Output output(output_, kSimulateFormats);
 
     StderrProgress progress;
-    const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    const std::string name = simulated_name(scenario);
     const Keep keep = files.need_spans() || html.wanted() || drawn.wanted() ? Keep::kTimeline : Keep::kNumbers;
-    Simulated run = simulate(scenario, name, progress, keep);
-    if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
-    if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
+    const Simulated run = answer_simulate(scenario, name, keep, progress);
     files.require_words_for(run);
     const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
     const AdviceContext context = advice_context(scenario, name, run);
@@ -107,15 +103,14 @@ class Simulate : public Command {
     context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
     context.auto_partition = scenario.profile && scenario.partition.automatic();
-    if (has_result(run.result.report)) context.more_microbatches = more_microbatches(scenario, name, run.job);
+    context.more_microbatches = more_for(scenario, name, run);
     return context;
   }
 
   static void show(const Simulated& run, const AdviceContext& context, const Invocation& invocation, Output& output) {
     switch (output.format()) {
       case Format::kJson:
-        output.write(report_json(run.result.report, {std::string(kVersion), invocation.command_line},
-                                 context.more_microbatches));
+        output.write(simulate_json(run, context.more_microbatches, invocation.command_line));
         break;
       case Format::kCsv:
         output.write(devices_csv(run.result.report));

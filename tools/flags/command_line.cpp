@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -158,6 +159,25 @@ std::string tidy_help(std::string text) {
 
 std::string verb_help(const VerbFacts& verb, const FlagRows& rows) {
   return tidy_help(Parser(verb, rows).app().help("debubble"));
+}
+
+std::string quoted_command_line(const std::vector<std::string>& arguments) {
+  std::string line = "debubble";
+  for (const std::string& argument : arguments) line += " " + shell_quoted(argument);
+  return line;
+}
+
+void refuse_empty_values(const std::vector<std::string>& arguments) {
+  for (std::size_t k = 1; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    const bool empty_after_equals = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (!argument.empty() && !empty_after_equals) continue;
+    const std::string& before = arguments[k - 1];
+    const std::string flag = empty_after_equals ? argument.substr(0, argument.size() - 1) : before;
+    const bool is_flag = flag.starts_with("-");
+    throw InputError(Diagnostic{"C065", is_flag ? flag : "debubble " + arguments[0], "the value is empty",
+                                is_flag ? "leave " + flag + " out, or give it one" : "give it one, or leave it out"});
+  }
 }
 
 bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments) {

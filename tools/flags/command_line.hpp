@@ -18,6 +18,13 @@ struct VerbFacts {
 
 [[nodiscard]] std::string verb_help(const VerbFacts& verb, const FlagRows& rows);
 
+// "debubble VERB ...", to be typed again.
+[[nodiscard]] std::string quoted_command_line(const std::vector<std::string>& arguments);
+
+// An empty value is an unset variable of somebody's script; taken for "not given" it would change the question. Throws
+// InputError C065. `arguments` begin with the verb.
+void refuse_empty_values(const std::vector<std::string>& arguments);
+
 // Parses what follows the verb's name and writes the targets. False: the help is asked for. Throws InputError C061.
 [[nodiscard]] bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments);
 

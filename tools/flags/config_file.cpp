@@ -167,7 +167,14 @@ namespace {
 std::vector<std::string> with_flags_of(const std::string& file, const std::string& place,
                                        std::vector<std::string> arguments, std::span<const Flag> rows,
                                        const std::vector<std::string>& verbs) {
-  const std::string text = read_file(file, place, kMostScriptBytes);
+  return expand_config_text(read_file(file, place, kMostScriptBytes), file, std::move(arguments), rows, verbs);
+}
+
+}  // namespace
+
+std::vector<std::string> expand_config_text(const std::string& text, const std::string& file,
+                                            std::vector<std::string> arguments, std::span<const Flag> rows,
+                                            const std::vector<std::string>& verbs) {
   std::vector<Diagnostic> problems;
   check_syntax(text, file, problems);
   std::vector<ConfigItem> items;
@@ -185,8 +192,6 @@ std::vector<std::string> with_flags_of(const std::string& file, const std::strin
   arguments.insert(arguments.begin() + 1, flags.begin(), flags.end());
   return arguments;
 }
-
-}  // namespace
 
 std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
                                        const std::vector<std::string>& verbs) {

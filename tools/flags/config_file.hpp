@@ -27,6 +27,12 @@ namespace debubble {
 [[nodiscard]] std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
                                                      const std::vector<std::string>& verbs);
 
+// The same of a text that is at hand; `file` is what it is called in messages.
+[[nodiscard]] std::vector<std::string> expand_config_text(const std::string& text, const std::string& file,
+                                                          std::vector<std::string> arguments,
+                                                          std::span<const Flag> rows,
+                                                          const std::vector<std::string>& verbs);
+
 // A scenario file alone, as `debubble simulate --config FILE` reads the shared flags. Throws InputError: what
 // expand_config does, and D002 for a value that its flag does not take.
 [[nodiscard]] ScenarioFlags read_scenario_file(const std::string& file);

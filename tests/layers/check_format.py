@@ -12,7 +12,7 @@ import sys
 
 VERSION = "14"
 FOLDERS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools",
-           "tests", "bench")
+           "python", "tests", "bench")
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 
 

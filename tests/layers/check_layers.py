@@ -11,12 +11,13 @@
     live            sim/core, sim/rows, schedules, gpu
     scenario        sim/*, schedules, cost_models, formats
     studies         all of the above
-    tools           everything; nobody includes tools
+    tools           everything; python alone includes tools
+    python          everything; nobody includes python
     tests, bench    everything
 
 No two files and no two folders include each other, directly or through others. CLI11 appears in one file, nlohmann/json
 in .cpp files of formats and tests only, simdjson in those of formats only, sqlite in .cpp files only, fmt in formats,
-scenario and tools only, oneTBB in .cpp files of studies only, doctest in tests only, .cu files in live only. No file of
+scenario and tools only, oneTBB in .cpp files of studies only, pybind11 in python only, doctest in tests only, .cu files in live only. No file of
 ours is longer than 400 lines, every source is named in a CMakeLists.txt between it and the root, and no command there
 names one twice. No two headers define a class of the same name: a program that links both takes the inline functions of
 one for the other's.
@@ -47,7 +48,7 @@ ALLOWED = {
     "scenario": SIM | {"schedules", "cost_models", "formats"},
     "studies": SIM | {"schedules", "cost_models", "gpu", "formats", "profiler", "live", "scenario"},
 }
-UNBOUND = {"tools", "tests", "bench"}  # may include every room
+UNBOUND = {"tools", "python", "tests", "bench"}  # may include every room
 OURS = sorted([*ALLOWED, *UNBOUND], key=len, reverse=True)
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".cc", ".cxx"}
 MAX_LINES = 400
@@ -74,6 +75,8 @@ def library_breach(layer, path, included):
         return "fmt is used in formats, scenario and tools only"
     if re.match(r"(oneapi/)?tbb/", included) and (path.suffix != ".cpp" or layer != "studies"):
         return "oneTBB is included in .cpp files of studies only"
+    if included.startswith("pybind11/") and layer != "python":
+        return "pybind11 is included in python only"
     if included.startswith("doctest/") and layer != "tests":
         return "doctest is used in tests only"
     return None
@@ -84,9 +87,9 @@ def layer_breach(layer, included):
     target = layer_of(included)
     if target is None or target == layer:
         return None
-    if target == "tools" and layer not in ("tests", "bench"):
-        return "nobody includes tools"
-    if target in ("tests", "bench"):
+    if target == "tools" and layer not in ("python", "tests", "bench"):
+        return "nobody but python includes tools"
+    if target in ("python", "tests", "bench"):
         return f"{target} is included by nobody"
     if layer in ALLOWED and target not in ALLOWED[layer]:
         return f"{layer} may not include {target}"
@@ -132,7 +135,7 @@ def unlisted(root, path):
 
 def unreached_lists(root):
     """A CMakeLists.txt that its parent folder does not add is read by nobody."""
-    for layer in ALLOWED.keys() | {"tools"}:
+    for layer in ALLOWED.keys() | {"tools", "python"}:
         for path in sorted((root / layer).rglob("CMakeLists.txt")):
             parent = path.parent.parent / "CMakeLists.txt"
             added = parent.read_text(encoding="utf-8") if parent.exists() else ""
@@ -271,9 +274,11 @@ BROKEN = [
     ("live/a.cpp", '#include "sim/engine/x.hpp"\n', "live may not include sim/engine"),
     ("live/b.cpp", '#include "profiler/x.hpp"\n', "live may not include profiler"),
     ("scenario/a.cpp", '#include "live/x.hpp"\n', "scenario may not include live"),
-    ("studies/a.cpp", '#include "tools/x.hpp"\n', "nobody includes tools"),
-    ("schedules/b.cpp", '#include "tools/x.hpp"\n', "nobody includes tools"),
+    ("studies/a.cpp", '#include "tools/x.hpp"\n', "nobody but python includes tools"),
+    ("schedules/b.cpp", '#include "tools/x.hpp"\n', "nobody but python includes tools"),
     ("tools/c.cpp", '#include "tests/support/x.hpp"\n', "tests is included by nobody"),
+    ("tools/d.cpp", '#include "python/bindings/x.hpp"\n', "python is included by nobody"),
+    ("studies/d.cpp", "#include <pybind11/numpy.h>\n", "pybind11 is included in python only"),
     ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
     ("tools/a.cpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
     ("formats/b.hpp", "#include <nlohmann/json.hpp>\n",
@@ -314,6 +319,7 @@ FINE = [
     ("scenario/ok.cpp", "#include <fmt/format.h>\n"),
     ("tools/ok.cpp", '#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),
     ("tests/unit/ok.cpp", '#include <doctest/doctest.h>\n#include "tools/x.hpp"\n'),
+    ("python/ok.cpp", '#include <pybind11/pybind11.h>\n#include "tools/x.hpp"\n'),
     ("bench/ok.cpp", '#include "sim/engine/x.hpp"\n' + "\n" * (MAX_LINES - 1)),
 ]
 

@@ -14,7 +14,8 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools")
+ROOMS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools",
+         "python")
 SKIPPED = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/|^[ \t]*#[^\n]*(?:\\\n[^\n]*)*',
                          re.M)
 TYPE = re.compile(r"^(?:struct|class|union|enum(?:\s+class|\s+struct)?)\s+(?:alignas\s*\([^)]*\)\s*)?(\w+)")

@@ -1,0 +1,43 @@
+# Whether the Python module can be built: pybind11, and a Python with its headers.
+#
+# Sets debubble_PYTHON_FOUND, and debubble_PYTHON_PROBLEM to what is missing. The Python is that of -DPython_EXECUTABLE=...
+# (python/build_backend.py gives the one that pip runs in), else the system's, whose headers and NumPy are packages: a
+# pyenv before it in PATH has neither.
+set(debubble_PYTHON_FOUND OFF)
+set(debubble_PYTHON_PROBLEM "")
+if(NOT debubble_PYTHON MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "debubble_PYTHON is \"${debubble_PYTHON}\"; it must be AUTO, ON or OFF")
+endif()
+if(debubble_PYTHON STREQUAL "OFF")
+  return()
+endif()
+
+if(NOT Python_EXECUTABLE)
+  find_program(debubble_PYTHON_OF_SYSTEM python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  mark_as_advanced(debubble_PYTHON_OF_SYSTEM)
+  if(debubble_PYTHON_OF_SYSTEM)
+    set(Python_EXECUTABLE "${debubble_PYTHON_OF_SYSTEM}")
+  endif()
+endif()
+find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+find_package(pybind11 2.10 QUIET CONFIG)
+set(debubble_python_missing "")
+if(NOT Python_Development.Module_FOUND)
+  list(APPEND debubble_python_missing "Python's headers (apt-get install python3-dev)")
+endif()
+if(NOT TARGET pybind11::headers)
+  list(APPEND debubble_python_missing "pybind11 >= 2.10 (apt-get install pybind11-dev)")
+endif()
+if(NOT debubble_python_missing)
+  set(debubble_PYTHON_FOUND ON)
+  # The module is a shared object with our static libraries inside, so they are compiled for one. A tree has them once:
+  # the command is linked from the same objects, and without interposition they cost it nothing (python/README.md).
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fno-semantic-interposition>)
+else()
+  list(JOIN debubble_python_missing ", " debubble_PYTHON_PROBLEM)
+  if(debubble_PYTHON STREQUAL "ON")
+    message(FATAL_ERROR "debubble_PYTHON=ON, but there is no ${debubble_PYTHON_PROBLEM}.\n"
+      "Install it, or use -Ddebubble_PYTHON=AUTO to build without the Python module.")
+  endif()
+endif()

@@ -1,0 +1,135 @@
+#include "python/bindings/request.hpp"
+
+#include <algorithm>
+
+#include "python/bindings/values.hpp"
+#include "sim/core/error.hpp"
+#include "tools/commands/command.hpp"
+#include "tools/flags/command_line.hpp"
+#include "tools/flags/config_file.hpp"
+
+namespace debubble::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// "seq_length" is --seq-length, "p" is -p, and so --devices.
+std::string flag_name(const std::string& keyword, std::span<const Flag> rows) {
+  const auto found = std::find_if(
+      rows.begin(), rows.end(), [&](const Flag& flag) { return !keyword.empty() && flag.short_name == "-" + keyword; });
+  if (found != rows.end()) return std::string(found->name);
+  std::string name = "--" + keyword;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// A program's standard input is its own.
+void refuse_standard_input(const std::string& name, const std::string& value) {
+  if (value != "-") return;
+  fail("C061", name, "standard input is not read here", "name a file, or give the values themselves");
+}
+
+void add_switch(py::handle value, const std::string& name, std::vector<GivenFlag>& flags) {
+  if (!PyBool_Check(value.ptr())) fail("C061", name, "it is on or off", "give True, or leave it out");
+  if (value.ptr() == Py_True) flags.push_back({name, "", false});
+}
+
+void add_given(std::span<const Flag> rows, const std::string& keyword, py::handle value,
+               std::vector<GivenFlag>& flags) {
+  if (value.is_none()) return;
+  const std::string name = flag_name(keyword, rows);
+  const Flag* const flag = find_flag(rows, name);
+  const bool maybe = flag != nullptr && flag->count == FlagCount::kMaybe && PyBool_Check(value.ptr());
+  if (maybe || (flag != nullptr && is_switch(*flag))) return add_switch(value, name, flags);
+  if (flag == nullptr && PyBool_Check(value.ptr())) return flags.push_back({name, "", false});
+  for (std::string& text : value_texts(value, flag, name)) {
+    refuse_standard_input(name, text);
+    flags.push_back({name, std::move(text), true});
+  }
+}
+
+// As a shell's words.
+void add_words(const GivenFlag& flag, std::vector<std::string>& words) {
+  if (flag.name.empty() || !flag.has_value) {
+    words.push_back(flag.name.empty() ? flag.value : flag.name);
+  } else if (flag.value.starts_with("-")) {
+    words.push_back(flag.name + "=" + flag.value);
+  } else {
+    words.push_back(flag.name);
+    words.push_back(flag.value);
+  }
+}
+
+std::vector<std::string> verb_words() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : command_catalog()) names.push_back(entry.name);
+  return names;
+}
+
+bool set_one(const Flag& flag, const GivenFlag& given) {
+  if (flag.given != nullptr) *flag.given = true;
+  if (!given.has_value) return is_switch(flag) || flag.count == FlagCount::kMaybe ? set_flag(flag, "true") : false;
+  if (flag.count != FlagCount::kList) return set_flag(flag, given.value);
+  for (std::size_t begin = 0; begin <= given.value.size();) {
+    const std::size_t end = std::min(given.value.find(',', begin), given.value.size());
+    if (end == begin || !set_flag(flag, given.value.substr(begin, end - begin))) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<GivenFlag> given_flags(std::span<const Flag> rows, const CallRequest& request) {
+  std::vector<GivenFlag> flags;
+  for (const std::string& file : request.files) {
+    refuse_standard_input("FILE", file);
+    flags.push_back({"", file, true});
+  }
+  for (const auto& [keyword, value] : request.given) add_given(rows, py::str(keyword), value, flags);
+  return flags;
+}
+
+bool set_given(std::span<const Flag> rows, const std::vector<GivenFlag>& flags) {
+  return std::all_of(flags.begin(), flags.end(), [&](const GivenFlag& given) {
+    const Flag* const flag = find_flag(rows, given.name.empty() ? "FILE" : given.name);
+    return flag != nullptr && (!given.has_value || !given.value.empty()) && set_one(*flag, given);
+  });
+}
+
+std::string command_of(const std::string& verb, const CallRequest& request, const std::vector<GivenFlag>& flags) {
+  std::vector<std::string> words{verb};
+  if (!request.config.is_none()) {
+    words.emplace_back("--config");
+    words.push_back(scalar_text(request.config, "--config"));
+  }
+  for (const GivenFlag& flag : flags) add_words(flag, words);
+  words.insert(words.end(), request.end.begin(), request.end.end());
+  return quoted_command_line(words);
+}
+
+std::string parse_like_command(const std::string& verb, const FlagRows& rows, const CallRequest& request,
+                               const std::vector<GivenFlag>& flags) {
+  std::vector<std::string> words{verb};
+  for (const GivenFlag& flag : flags) add_words(flag, words);
+  std::string command = command_of(verb, request, flags);
+  if (!request.config.is_none()) {
+    const std::string file = scalar_text(request.config, "--config");
+    refuse_standard_input("--config", file);
+    words.insert(words.begin() + 1, {"--config", file});
+    words = expand_config(std::move(words), rows, verb_words());
+  } else if (!request.config_text.empty()) {
+    words = expand_config_text(request.config_text, "scenario", std::move(words), rows, verb_words());
+    std::vector<std::string> whole = words;
+    whole.insert(whole.end(), request.end.begin(), request.end.end());
+    command = quoted_command_line(whole);
+  }
+  refuse_empty_values(words);
+  if (!parse_command_line({verb, "", ""}, rows, {words.begin() + 1, words.end()})) {
+    fail("C061", "debubble " + verb, "unexpected \"--help\"", "see help(debubble." + verb + ")");
+  }
+  return command;
+}
+
+}  // namespace debubble::python

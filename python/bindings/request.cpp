@@ -49,6 +49,15 @@ void add_given(std::span<const Flag> rows, const std::string& keyword, py::handl
   }
 }
 
+// Of two keywords for one flag (a scenario's, and that of the call) the later one counts, whatever they are called.
+void forget_earlier(std::span<const Flag> rows, std::size_t before, std::vector<GivenFlag>& flags) {
+  if (flags.size() == before) return;
+  const Flag* const flag = find_flag(rows, flags.back().name);
+  const auto is_same = [&](const GivenFlag& one) { return flag != nullptr && find_flag(rows, one.name) == flag; };
+  const auto end = flags.begin() + static_cast<std::ptrdiff_t>(before);
+  flags.erase(std::remove_if(flags.begin(), end, is_same), end);
+}
+
 // As a shell's words.
 void add_words(const GivenFlag& flag, std::vector<std::string>& words) {
   if (flag.name.empty() || !flag.has_value) {
@@ -87,7 +96,11 @@ std::vector<GivenFlag> given_flags(std::span<const Flag> rows, const CallRequest
     refuse_standard_input("FILE", file);
     flags.push_back({"", file, true});
   }
-  for (const auto& [keyword, value] : request.given) add_given(rows, py::str(keyword), value, flags);
+  for (const auto& [keyword, value] : request.given) {
+    const std::size_t before = flags.size();
+    add_given(rows, py::str(keyword), value, flags);
+    forget_earlier(rows, before, flags);
+  }
   return flags;
 }
 

@@ -26,7 +26,10 @@ std::string checked_text(std::string text, const std::string& name) {
 std::string text_of(py::handle value, const std::string& name) {
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-  if (text == nullptr) throw py::error_already_set();  // surrogates
+  if (text == nullptr) {  // surrogates
+    PyErr_Clear();
+    fail("C061", name, "the value is no text: it holds half of a character", "give it as UTF-8 can say it");
+  }
   return checked_text(std::string(text, static_cast<std::size_t>(size)), name);
 }
 

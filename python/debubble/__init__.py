@@ -41,7 +41,7 @@ def simulate(scenario: _Any = None, /, **flags: _Any) -> Simulation:
 
         def gpipe(devices, microbatches):
             forward = range(microbatches)
-            return [[(d, "F", m) for m in forward] + [(d, "B", m) for m in forward] for d in range(devices)]
+            return [[(d, "F", m) for m in forward] + [(d, "B", m) for m in reversed(forward)] for d in range(devices)]
 
         debubble.simulate(schedule=gpipe, devices=4, microbatches=8)
 

@@ -141,7 +141,7 @@ def make_request(verb: str, scenario: Any, given: dict[str, Any], files: tuple[A
             raise wrong_call("config", f"a {type(path).__name__} is no path", "name a TOML file")
         scenario = path if isinstance(path, os.PathLike) else _Path(path)
     path, text, keys = split_scenario(scenario, verb)
-    given = {**keys, **given}
+    given = {**{key: value for key, value in keys.items() if key not in given}, **given}
     own = OwnSchedules()
     own.replace_in(given)
     names = []

@@ -5,6 +5,7 @@
     tests/fresh/run.py --only no-simdjson the bare machine, which all others start from, and the machines named
     tests/fresh/run.py --only package --keep dist
                                           makes the packages, tries them, and keeps them in the folder dist
+    tests/fresh/run.py --only wheel       `pip install .` offline, and its wheel, each in a bare root
 
 Makes a bare Debian 12 root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
 then builds in copies of that root that differ by what is installed (machines.py). Packages are made and tried when they
@@ -26,6 +27,7 @@ import base_root
 import machines
 import package
 import readme
+import wheel
 from machine import TREE, CommandFailed, Machine
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -103,6 +105,11 @@ def start_machine(cache, folder):
 
 def run_all(folder, chosen, keep):
     cache = base_root.cache_folder()
+    if chosen and "wheel" in chosen:
+        with phase("wheel"):
+            wheel.check_wheel(folder, cache, say, clone_into)
+        if set(chosen) == {"wheel"}:
+            return
     bare = start_machine(cache, folder)
     document = readme.Readme(SOURCE / "README.md")
     machines.check_bare(bare)
@@ -122,7 +129,7 @@ def run_all(folder, chosen, keep):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS, "package"])
+    parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS, "package", "wheel"])
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="where the packages are copied to")
     parser.add_argument("--in-folder", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

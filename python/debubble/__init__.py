@@ -20,6 +20,7 @@ import os as _os
 from typing import Any as _Any
 
 from debubble import _core
+from debubble._call import flag_help as _flag_help
 from debubble._call import make_request as _make_request
 from debubble._errors import DeadlockError, Diagnostic, Error, UnavailableError
 from debubble._results import (ComparedRun, Comparison, Device, Diff, Figure, Finding, Layer, Plan, PlannedRun, Profile,
@@ -29,6 +30,11 @@ __all__ = ["ComparedRun", "Comparison", "DeadlockError", "Device", "Diagnostic",
            "Layer", "Plan", "PlannedRun", "Profile", "Schedule", "Simulation", "UnavailableError", "compare", "diff",
            "plan", "profile", "schedule", "schedule_names", "simulate"]
 __version__: str = _core.version
+
+# As people write and see them: debubble.Error, and not where the code is.
+for _name in __all__:
+    if isinstance(globals().get(_name), type):
+        globals()[_name].__module__ = __name__
 
 _core.set_prefix(_os.path.dirname(_os.path.abspath(_core.__file__)))
 
@@ -97,11 +103,10 @@ def profile(path: str | _os.PathLike[str]) -> Profile:
 
 def _flag_list(verb: str) -> str:
     """The flags of a function, for its docstring."""
-    lines = ["", "", "Flags (bare times are ms, bare bandwidths GB/s, where a flag takes them):", ""]
+    lines = ["", "", "Flags, and the units that their values may have:", ""]
     for flag in _core.flags(verb):
         names = ", ".join([flag["name"], *flag["aliases"], *filter(None, [flag["short"]])]).replace("-", "_")
-        unit = f" [{flag['unit'].replace('|', ', ')}]" if flag["unit"] else ""
-        lines.append(f"    {names}: {flag['help']}{unit}")
+        lines.append(f"    {names}: {_flag_help(flag)}")
     return "\n".join(lines) + "\n"
 
 

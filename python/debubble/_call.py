@@ -17,6 +17,14 @@ JSON_END = ["--format", "json"]
 Scenario = "str | os.PathLike[str] | Mapping[str, Any] | None"
 
 
+def flag_help(flag: Mapping[str, Any]) -> str:
+    """What a flag is, and in which units its value may be written."""
+    units = flag["unit"].split("|")
+    if len(units) > 10:
+        units = ["GB/s", "GiB/s", "Gbit/s", "..."]
+    return f"{flag['help']} [{', '.join(units)}]" if flag["unit"] else str(flag["help"])
+
+
 def flat(scenario: Mapping[str, Any], verb: str) -> dict[str, Any]:
     """A scenario as a dict: keys of the verb's own section take the place of those for all verbs."""
     common, own = {}, {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy
-    import pandas
+    import pandas  # type: ignore
 
 
 def _pandas() -> Any:
@@ -210,9 +210,9 @@ class Comparison(Study):
     @property
     def best(self) -> ComparedRun | None:
         """The shortest step of those without an error; the first of equal ones."""
-        able = [run for run in self.runs if run.makespan_ns is not None
+        able = [(run.makespan_ns, place) for place, run in enumerate(self.runs) if run.makespan_ns is not None
                 and not any(found.severity == "error" for found in run.findings)]
-        return min(able, key=lambda run: run.makespan_ns, default=None)
+        return self.runs[min(able)[1]] if able else None
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each run."""
@@ -226,7 +226,7 @@ class Comparison(Study):
 
     def __repr__(self) -> str:
         best = self.best
-        first = f"; shortest {best.schedule}, {best.makespan_ns / 1e6:g} ms" if best else ""
+        first = f"; shortest {best.schedule}, {(best.makespan_ns or 0) / 1e6:g} ms" if best else ""
         return f"<debubble.Comparison: {len(self.runs)} runs{first}>"
 
     def _repr_html_(self) -> str:

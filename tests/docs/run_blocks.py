@@ -3,6 +3,9 @@
 
 ```console   `$ command` lines, each followed by what it prints, stdout and stderr together. The command must succeed and
              print exactly that; a line `...` stands for any number of lines. `\\` at the end of a line continues it.
+```pycon     `>>> statement` lines, each followed by what Python shows for it, compared in the same way; a statement goes on after
+             `... `. All such blocks of a document are one session of the Python that the module was built for. Where this
+             build has no module they are not run.
 ```bash      A script that must succeed. Set-up commands (git clone, cd into it, apt-get, tools/..., cmake --preset) are
              not run, since they would run these very tests; what they name must exist.
 
@@ -24,6 +27,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(`{3,})(\w*)\s*$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PYCON = pathlib.Path(__file__).resolve().with_name("pycon.py")
 TIMEOUT_S = 120
 PROGRESS = re.compile(r"debubble: .* \.\.\.")  # printed once something has taken two seconds: on slow machines only
 
@@ -128,6 +132,41 @@ def setup_problem(line):
     return False, None
 
 
+def module_beside(binary):
+    """The folder of the Python module in the command's build folder, or None."""
+    folder = binary.parent.parent / "python" if binary else None
+    return folder if folder and list(folder.glob("debubble/_core.*.so")) else None
+
+
+def run_session(blocks, folder, binary):
+    """[[(start, statement, expected, shown), ...], ...] of a document's pycon blocks; none without a module."""
+    module = module_beside(binary)
+    if not blocks or module is None:
+        return [[] for _ in blocks]
+    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+    environment = {**os.environ, "PYTHONPATH": str(module), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+    result = subprocess.run([python, str(PYCON)], cwd=folder, env=environment, text=True, capture_output=True,
+                            input=json.dumps([block.lines for block in blocks]), timeout=TIMEOUT_S, check=False)
+    if result.returncode != 0:
+        raise ValueError(result.stderr)
+    return json.loads(result.stdout)
+
+
+def check_session(block, statements):
+    """(problems, the block's lines with what was really shown) of one pycon block."""
+    problems, lines, copied = [], [], 0
+    for start, statement, expected, shown in statements:
+        lines += block.lines[copied:start]
+        copied = start + len(expected)
+        if matches(expected, shown):
+            lines += expected
+        else:
+            lines += shown
+            diff = difflib.unified_diff(expected, shown, "document", "Python", lineterm="")
+            problems.append("\n".join([f"line {block.first_line + start}: >>> {statement.rstrip()}", *diff]))
+    return problems, lines + block.lines[copied:]
+
+
 def check_script(block, folder, binary):
     problems, script = [], []
     for offset, line in enumerate(block.lines):
@@ -176,11 +215,16 @@ def check_document(document, binary, update=False):
     with tempfile.TemporaryDirectory(prefix="debubble-docs-") as scratch:
         folder = pathlib.Path(scratch)
         (folder / "traces").symlink_to(ROOT / "traces")
-        for block in blocks_of(text):
+        blocks = blocks_of(text)
+        session = iter(run_session([block for block in blocks if block.language == "pycon"], folder, binary))
+        for block in blocks:
             if block.language == "bash":
                 problems += check_script(block, folder, binary)
-            elif block.language == "console":
-                found, printed = check_console(block, folder, binary)
+            elif block.language in ("console", "pycon"):
+                if block.language == "pycon":
+                    found, printed = check_session(block, next(session))
+                else:
+                    found, printed = check_console(block, folder, binary)
                 problems += found
                 begin = block.first_line + shift
                 lines[begin:begin + len(block.lines)] = printed
@@ -257,7 +301,7 @@ def main():
         except (ValueError, subprocess.TimeoutExpired) as error:
             problems = [str(error)]
         failed = failed or bool(problems)
-        count = sum(block.language in ("bash", "console") for block in blocks_of(document.read_text(encoding="utf-8")))
+        count = sum(block.language in ("bash", "console", "pycon") for block in blocks_of(document.read_text(encoding="utf-8")))
         print(f"{document.name}: {count} blocks, {len(problems)} problems", *problems, sep="\n\n")
     return 1 if failed and not arguments.update else 0
 

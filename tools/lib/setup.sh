@@ -17,15 +17,15 @@ build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
-  libopenblas0-pthread iproute2 coinor-libcbc-dev)
+  libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy)
 # What makes the bare Debian of tests/fresh, and looks at the packages that are made there.
 fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
 # What tools/package needs in addition.
 package_packages=(dpkg-dev file:file gzip:gzip)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
-# tsc: their bundle. libcairo2: figures as PDF and PNG.
+# tsc: their bundle. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of the Python module.
 optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh libcairo2
-  chromium:chromium esbuild:esbuild tsc:node-typescript)
+  chromium:chromium esbuild:esbuild tsc:node-typescript python3-nbclient python3-ipykernel python3-pandas mypy:mypy)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)
 

@@ -318,6 +318,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
   set_modelled_profile(scenario);
   set_microbatches(flags, scenario);
+  if (!flags.variation.equal_ranks && !flags.profile.empty()) add_rank_speeds(scenario, flags.profile.front());
   read_measured_slow(scenario);
   return scenario;
 }

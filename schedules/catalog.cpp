@@ -104,8 +104,28 @@ std::string plain_schedule_name(std::string_view name) {
   return plain.starts_with(kPrefix) ? plain.substr(kPrefix.size()) : plain;
 }
 
+// Names of papers and frameworks that are no name of one schedule here.
+std::string other_name_help(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOthers{{
+      {"zerobubble", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
+      {"zb", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
+      {"zb1p", "write --schedule zb-auto --param memory_limit=1p"},
+      {"zb2p", "write --schedule zb-auto --param memory_limit=2p"},
+      {"vpp", "write --schedule interleaved"},
+      {"afab", "write --schedule gpipe"},
+      {"fthenb", "write --schedule gpipe"},
+      {"pipedreamflush", "write --schedule 1f1b"},
+  }};
+  const std::string plain = plain_schedule_name(name);
+  for (const auto& [other, help] : kOthers) {
+    if (plain == other) return std::string(help);
+  }
+  return "";
+}
+
 std::string unknown_name_help(std::string_view name, const std::string& guess) {
   const std::string text(name);
+  if (std::string help = other_name_help(name); !help.empty()) return help;
   if (find_transform(name) != nullptr) return text + " is a transform: --transform " + text;
   if (const std::size_t colon = text.find(':'); colon != std::string::npos && colon > 0 && colon + 1 < text.size()) {
     if (const ScheduleEntry* entry = find_schedule(name.substr(0, colon))) {

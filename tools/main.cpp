@@ -94,6 +94,7 @@ int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invo
 
 int dispatch(const std::vector<std::string>& arguments) {
   const bool help = arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help";
+  if (help && arguments.size() > 1 && arguments[0] == "help") return dispatch({arguments[1], "--help"});
   if (help) {
     std::fputs(verb_overview().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? kExitUsage : kExitOk;

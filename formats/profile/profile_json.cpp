@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "formats/json/json_reader.hpp"
@@ -28,6 +29,7 @@ constexpr IntegerRule kDimension{"numbers", 1, kWidestProfile, "the whole model'
 constexpr IntegerRule kRanks{"ranks", 1, kMostProfileRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMostInProfile, "leave the key out when it is unknown"};
 constexpr IntegerRule kCalls{"calls", 1, kMostInProfile, "leave out kernels that never ran"};
+constexpr IntegerRule kSlowdown{"millionths", -900'000, 99'000'000, "250000 is a quarter longer than the other ranks"};
 constexpr IntegerRule kLayerRule{"layers", 1, static_cast<std::int64_t>(kMostLayers),
                                  "count says how many equal layers follow one another"};
 
@@ -222,6 +224,47 @@ bool has_profile_schema(JsonObjectReader& top) {
                         "debubble reads profiles of this version only; `debubble import` converts other formats");
 }
 
+// Names of layers that the profile has, each of one rank.
+std::vector<std::string> read_rank_layers(JsonObjectReader& rank, const std::string& pointer,
+                                          std::map<std::string, bool>& taken, ProblemList& problems) {
+  std::vector<std::string> names;
+  const JsonValue* list = rank.array("layers");
+  if (list == nullptr) return names;
+  for (const JsonValue& item : list->children) {
+    const std::string at = "layers/" + std::to_string(names.size());
+    names.push_back(item.text);
+    const auto layer = taken.find(item.text);
+    if (item.kind != JsonValue::Kind::kString || layer == taken.end()) {
+      problems.add_at_pointer(
+          "P012", pointer + "/" + at,
+          "no layer has the name " + (item.kind == JsonValue::Kind::kString ? in_quotes(item.text) : describe(item)),
+          "a rank lists its layers by their names in \"layers\", each of a run: \"block.4\", \"block.5\"");
+    } else if (std::exchange(layer->second, true)) {
+      problems.add_at_pointer("P012", pointer + "/" + at,
+                              "the layer " + in_quotes(item.text) + " is given to two ranks",
+                              "each layer was measured on one");
+    }
+  }
+  return names;
+}
+
+void read_ranks(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
+  const JsonValue* list = top.optional_array("ranks");
+  if (list == nullptr) return;
+  std::map<std::string, bool> taken;
+  for (const ProfileLayer& layer : profile.layers) taken.emplace(layer.name, false);
+  for (const JsonValue& item : list->children) {
+    const std::string pointer = top.pointer_to("ranks/" + std::to_string(profile.ranks.size()));
+    JsonObjectReader reader(item, pointer, problems);
+    RankSpeed& rank = profile.ranks.emplace_back();
+    if (!reader.is_object()) continue;
+    rank.rank = reader.text("rank");
+    rank.slowdown_ppm = reader.optional_integer("slowdown_ppm", kSlowdown).value_or(0);
+    rank.layers = read_rank_layers(reader, pointer, taken, problems);
+    reader.finish();
+  }
+}
+
 Profile read_profile_top(JsonObjectReader& top, ProblemList& problems) {
   Profile profile;
   profile.model = top.text("model");
@@ -235,6 +278,7 @@ Profile read_profile_top(JsonObjectReader& top, ProblemList& problems) {
   }
   read_transformer(top, profile, problems);
   profile.layers = read_layers(top, problems);
+  read_ranks(top, profile, problems);
   top.finish();
   return profile;
 }

@@ -177,6 +177,20 @@ std::string written(const ProfiledTransformer& transformer) {
   return members.on_one_line();
 }
 
+std::string written(const std::vector<RankSpeed>& ranks) {
+  std::vector<std::string> items;
+  for (const RankSpeed& rank : ranks) {
+    std::string layers;
+    for (const std::string& layer : rank.layers) layers += (layers.empty() ? "" : ", ") + json_string(layer);
+    Members members;
+    members.add_text("rank", rank.rank);
+    members.add_number_if_any("slowdown_ppm", rank.slowdown_ppm);
+    members.add("layers", "[" + layers + "]");
+    items.push_back(members.on_one_line());
+  }
+  return json_list(items, 2);
+}
+
 std::string written_layers(const std::vector<ProfileLayer>& layers) {
   std::vector<std::string> items;
   for (std::size_t begin = 0; begin < layers.size();) {
@@ -203,6 +217,7 @@ std::string write_profile(const Profile& profile) {
   members.add("origin", written(profile.origin));
   if (profile.measurement) members.add("measurement", written(*profile.measurement));
   if (profile.transformer) members.add("transformer", written(*profile.transformer));
+  if (!profile.ranks.empty()) members.add("ranks", written(profile.ranks));
   members.add("layers", written_layers(profile.layers));
   return members.indented(0) + "\n";
 }

@@ -4,6 +4,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
@@ -17,11 +18,27 @@ std::vector<std::string> split_names(std::string_view names) {
   return list;
 }
 
+namespace {
+
+// "fp16" of "float16", "bf16" of "bfloat16": the same digits at the end and the same first letter.
+std::string same_digits(std::string_view value, const std::vector<std::string>& list) {
+  const auto digits = [](std::string_view text) { return text.substr(text.find_last_not_of("0123456789") + 1); };
+  if (value.empty() || digits(value).empty()) return "";
+  for (const std::string& name : list) {
+    if (digits(name) == digits(value) && !name.empty() && lower_case(name.front()) == lower_case(value.front()))
+      return name;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::size_t choice_of(const std::string& value, std::string_view names, std::string_view place) {
   const std::vector<std::string> list = split_names(names);
   const auto found = std::find(list.begin(), list.end(), value);
   if (found != list.end()) return static_cast<std::size_t>(found - list.begin());
-  const std::string guess = closest_name(value, list);
+  std::string guess = closest_name(value, list);
+  if (guess.empty()) guess = same_digits(value, list);
   std::string all;
   for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
   const std::string where(place);

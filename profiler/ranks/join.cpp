@@ -6,6 +6,7 @@
 
 #include "formats/text/text.hpp"
 #include "profiler/ranks/join_layers.hpp"
+#include "profiler/ranks/rank_comparison.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -143,9 +144,20 @@ Attribution joined_stages(std::vector<StagePart> parts) {
   joined.any_backward =
       std::any_of(parts.begin(), parts.end(), [](const StagePart& part) { return part.found.any_backward; });
   joined.explanations = joined_explanations(parts);
-  std::vector<StageLayers> layers;
-  for (StagePart& part : parts) layers.push_back({part.label, std::move(part.found.profile.layers)});
-  joined.profile.layers = join_layers(std::move(layers), joined.notes);
+  std::vector<StageLayers> stages;
+  for (StagePart& part : parts) stages.push_back({part.label, std::move(part.found.profile.layers)});
+  const RankComparison compared = compare_ranks(stages);
+  JoinedLayers layers = join_layers(std::move(stages), joined.notes);
+  joined.profile.layers = std::move(layers.layers);
+  joined.profile.ranks.clear();
+  if (compared.any_apart()) {
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      joined.profile.ranks.push_back({parts[k].label, compared.ppm[k], {}});
+    for (std::size_t k = 0; k < joined.profile.layers.size(); ++k) {
+      joined.profile.ranks[layers.stage[k]].layers.push_back(joined.profile.layers[k].name);
+    }
+  }
+  joined.notes.insert(joined.notes.end(), compared.notes.begin(), compared.notes.end());
   append_notes(parts, joined.notes);
   joined.profile.origin.notes.clear();
   for (const std::string& note : joined.notes) {

@@ -45,16 +45,18 @@ class LayerJoin {
                      [](const PlacedLayer& left, const PlacedLayer& right) { return left.key() < right.key(); });
   }
 
-  std::vector<ProfileLayer> result() {
+  JoinedLayers result() {
     refuse_doubles();
     note_stages();
     note_missing();
     rename();
-    std::vector<ProfileLayer> layers;
+    JoinedLayers joined;
     for (PlacedLayer& placed : placed_) {
-      if (!placed.layer.name.empty()) layers.push_back(std::move(placed.layer));
+      if (placed.layer.name.empty()) continue;
+      joined.layers.push_back(std::move(placed.layer));
+      joined.stage.push_back(placed.stage);
     }
-    return layers;
+    return joined;
   }
 
  private:
@@ -226,7 +228,7 @@ class LayerJoin {
 
 }  // namespace
 
-std::vector<ProfileLayer> join_layers(std::vector<StageLayers> stages, std::vector<std::string>& notes) {
+JoinedLayers join_layers(std::vector<StageLayers> stages, std::vector<std::string>& notes) {
   return LayerJoin(std::move(stages), notes).result();
 }
 

@@ -20,7 +20,16 @@ std::vector<double> piece_factors(const std::vector<double>& microbatches, int p
   return factors;
 }
 
-void say_slow(const std::vector<SlowItem>& items, std::vector<Assumption>& assumptions) {
+// What the ranks took that a profile was joined from, on so many devices.
+Assumption slow_rank(const SlowItem& item, int devices) {
+  if (holds_for(item, devices)) return {"slow", item.text + ", as the ranks of " + item.file, Source::kMeasured};
+  return {"slow",
+          fmt::format("not the ranks of {} ({}), which are {} and not {}: the layers of all count alike", item.file,
+                      item.text, item.factors.size(), devices),
+          Source::kDefault};
+}
+
+void say_slow(const std::vector<SlowItem>& items, int devices, std::vector<Assumption>& assumptions) {
   std::string given;
   for (const SlowItem& item : items) {
     if (item.file.empty()) given += (given.empty() ? "" : ", ") + item.text;
@@ -28,12 +37,16 @@ void say_slow(const std::vector<SlowItem>& items, std::vector<Assumption>& assum
   if (!given.empty()) assumptions.push_back({"slow", given, Source::kGiven});
   for (const SlowItem& item : items) {
     if (item.file.empty()) continue;
+    if (item.of_profile) {
+      assumptions.push_back(slow_rank(item, devices));
+      continue;
+    }
     assumptions.push_back({"slow", item.text + ", as in " + item.file, Source::kMeasured});
   }
 }
 
-void say(const VariationScenario& scenario, const Variation& made, std::vector<Assumption>& assumptions) {
-  say_slow(scenario.slow, assumptions);
+void say(const VariationScenario& scenario, const Variation& made, int devices, std::vector<Assumption>& assumptions) {
+  say_slow(scenario.slow, devices, assumptions);
   const std::string seed = fmt::format(", seed {}", scenario.seed);
   if (!made.piece.empty()) {
     const auto [least, most] = std::minmax_element(made.piece.begin(), made.piece.end());
@@ -70,7 +83,7 @@ Variation make_variation(const VariationScenario& scenario, const Schedule& sche
 Variation make_variation(const VariationScenario& scenario, const Schedule& schedule, int pipeline_replicas,
                          std::vector<Assumption>& assumptions) {
   Variation made = make_variation(scenario, schedule, pipeline_replicas);
-  say(scenario, made, assumptions);
+  say(scenario, made, schedule.devices, assumptions);
   return made;
 }
 

@@ -72,9 +72,28 @@ std::vector<double> factors_of(const Scenario& scenario, const RunRecord& run, c
 
 }  // namespace
 
+void add_rank_speeds(Scenario& scenario, const std::string& file) {
+  if (!scenario.profile || scenario.profile->ranks.empty()) return;
+  SlowItem item;
+  item.list = true;
+  item.of_profile = true;
+  item.file = file;
+  item.text = "devices=";
+  for (const RankSpeed& rank : scenario.profile->ranks) {
+    item.factors.push_back(rank.factor());
+    item.text += (item.factors.size() == 1 ? "" : ",") + plain(rank.factor());
+  }
+  scenario.variation.slow.push_back(std::move(item));
+}
+
 void read_measured_slow(Scenario& scenario) {
-  for (SlowItem& item : scenario.variation.slow) {
-    if (item.file.empty()) continue;
+  const auto measured = [](const SlowItem& item) { return !item.file.empty() && !item.of_profile; };
+  std::vector<SlowItem>& items = scenario.variation.slow;
+  if (std::any_of(items.begin(), items.end(), measured)) {
+    std::erase_if(items, [](const SlowItem& item) { return item.of_profile; });  // the run shows them, too
+  }
+  for (SlowItem& item : items) {
+    if (!measured(item)) continue;
     const RunRecord run = read_run_file(item.file);
     const int devices = scenario.devices.value_or(run.schedule.devices);
     if (run.schedule.devices != devices) {

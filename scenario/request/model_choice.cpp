@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -214,6 +215,11 @@ std::vector<NamedModel> all_models() {
 ChosenModel choose_model(const std::string& model, const std::string& sizes) {
   ChosenModel chosen;
   if (names_model_file(model)) {
+    if (!std::filesystem::exists(model) && !model.ends_with(".json")) {
+      fail("C005", "--model", "there is no file " + model,
+           "a model of Hugging Face is given by the path of its config.json; `debubble list models` shows those with a "
+           "name, such as llama3-8b");
+    }
     ModelFile file = read_hf_config(read_file(model, "--model"), model);
     chosen = {std::move(file.shape), model, file.longest, std::move(file.notes)};
   } else {

@@ -49,7 +49,9 @@ std::vector<NamedProfile> read_all(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     checks.run([&] {
       for (const std::string& file : files_at(path)) {
-        checks.run([&] { profiles.push_back({file, read_profile(read_file(file, "--profile"), file)}); });
+        checks.run([&] {
+          profiles.push_back({file, as_of_equal_ranks(read_profile(read_file(file, "--profile"), file))});
+        });
       }
     });
   }

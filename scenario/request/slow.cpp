@@ -105,12 +105,16 @@ std::vector<SlowItem> parse_slow(const std::vector<std::string>& texts) {
   return items;
 }
 
+bool holds_for(const SlowItem& item, int devices) {
+  return item.of_profile && item.factors.size() == static_cast<std::size_t>(devices);
+}
+
 std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::What what, int count,
                                  std::vector<Diagnostic>& problems) {
   std::vector<double> factors;
   std::vector<bool> taken(static_cast<std::size_t>(count), false);
   for (const SlowItem& item : items) {
-    if (item.what != what) continue;
+    if (item.what != what || item.of_profile) continue;
     if (item.list && item.factors.size() != static_cast<std::size_t>(count)) {
       problems.push_back(problem("O005",
                                  fmt::format("\"{}\" has {} factors, and there are {} {}", item.text,
@@ -135,6 +139,11 @@ std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::W
       taken[at] = true;
       factors[at] = item.list ? item.factors[at] : item.factors.front();
     }
+  }
+  for (const SlowItem& item : items) {
+    if (item.what != what || !holds_for(item, count)) continue;
+    factors.resize(static_cast<std::size_t>(count), 1);
+    for (std::size_t k = 0; k < factors.size(); ++k) factors[k] *= item.factors[k];
   }
   return factors;
 }

@@ -23,10 +23,15 @@ struct SlowItem {
   std::vector<double> factors;
   std::string text;  // as typed; of a run file the list that it came to
   std::string file;  // a measured run, whose factors are read with the rest of the scenario; empty: none
+  // Of the ranks that the profile was joined from: it holds where there are as many devices, in addition to the others.
+  bool of_profile = false;
 };
 
 // Throws InputError C002, C006 and C012 with everything that is wrong with the items.
 [[nodiscard]] std::vector<SlowItem> parse_slow(const std::vector<std::string>& texts);
+
+// Whether it is of the profile's ranks, and there are as many devices.
+[[nodiscard]] bool holds_for(const SlowItem& item, int devices);
 
 // One factor for each of `count`; empty where no item speaks of them. What does not fit goes to `problems` (O004,
 // O005, C007).

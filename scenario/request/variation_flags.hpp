@@ -2,6 +2,7 @@
 // every verb that takes a scenario.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct VariationFlags {
   std::string factors;
   std::string jitter;
   std::string seed;
+  bool equal_ranks = false;  // no flag: whether ranks that a profile was joined from are taken for alike
 };
 
 [[nodiscard]] FlagRows flag_rows(VariationFlags& flags);
@@ -29,7 +31,11 @@ struct VariationScenario {
   double jitter = 0;  // sigma of the logarithm; 0: none
   std::uint64_t seed = 1;
 
-  [[nodiscard]] bool none() const { return slow.empty() && factors.kind == FactorSource::Kind::kNone && jitter == 0; }
+  // Whether no flag asks for any.
+  [[nodiscard]] bool none() const {
+    const bool slowed = std::any_of(slow.begin(), slow.end(), [](const SlowItem& item) { return !item.of_profile; });
+    return !slowed && factors.kind == FactorSource::Kind::kNone && jitter == 0;
+  }
   // Whether another seed gives another run.
   [[nodiscard]] bool random() const { return factors.random() || jitter != 0; }
 };

@@ -226,7 +226,7 @@ const ScheduleEntry& chimera_entry() {
       .frameworks = "the authors' research code",
       .advice =
           "For few microbatches (m = p) where the model fits 2 x pairs times. Beyond m = p use doubling or "
-          "halving: direct units pay their bubble again and again where a backward is longer than a forward.",
+          "halving: with direct, every basic unit adds its own bubble where a backward is longer than a forward.",
       .even_devices = true};
   return entry;
 }

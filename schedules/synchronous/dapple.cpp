@@ -118,8 +118,8 @@ const ScheduleEntry& dapple_entry() {
       .peak = {"min(m, memory_limit, p - d), of policy b min(m, memory_limit, 2(p - d) - 1)", dapple_peak},
       .frameworks = "",
       .advice =
-          "Policy b where a hop takes long compared with compute: up to (f + b) / 2 per hop costs nothing in the "
-          "steady state. Below 2 p - 1 activations policy a is the quicker of the two.",
+          "Policy b where hops are long compared with compute: a hop of up to (f + b) / 2 costs nothing in the steady "
+          "state. Below 2 p - 1 activations policy a is the quicker of the two.",
       .uses_costs = true};
   return entry;
 }

@@ -68,7 +68,8 @@ const ScheduleEntry& gems_entry() {
       .peak = {"1", one_microbatch},
       .frameworks = "",
       .advice =
-          "Only where a single microbatch's activations fit and two copies of the weights do too. Chimera gives "
+          "Only where there is room for two copies of the weights and no more than one microbatch's activations. "
+          "Chimera gives "
           "both replicas more work."};
   return entry;
 }

@@ -46,8 +46,8 @@ const ScheduleEntry& gpipe_entry() {
       .peak = {"m", all_microbatches},
       .frameworks = "PyTorch and torchtitan (GPipe, which runs the backwards in ascending order)",
       .advice =
-          "Simple, and hides latency: it pays for each hop once per step, not per microbatch. It holds every "
-          "microbatch's activations, so use it for few microbatches."};
+          "Simple, and insensitive to latency: each hop is paid for once per step, not once per microbatch. It holds "
+          "the activations of all microbatches, so use it for few of them."};
   return entry;
 }
 

@@ -94,7 +94,7 @@ const ScheduleEntry& hanayo_entry() {
       .frameworks = "",
       .advice =
           "For few microbatches per device on fast links: more waves shrink the bubble and lengthen every path "
-          "through the network, so there is a best number of waves. Devices at the turns hand over to themselves.",
+          "through the network, so there is a best number of waves. Devices at the turns need no transfer.",
       .chunk_step = 2,
       .chunks_param = "waves"};
   return entry;

@@ -46,7 +46,7 @@ const ScheduleEntry& naive_entry() {
       .peak = {"1", one_microbatch},
       .frameworks = "plain PyTorch with the model's layers on several devices (no pipeline engine)",
       .advice =
-          "The baseline that every pipeline beats. It fits where a single microbatch's activations just fit; its "
+          "The baseline that every pipeline beats. It needs room for a single microbatch's activations only; its "
           "bubble is (p - 1) / p whatever m is."};
   return entry;
 }

@@ -38,25 +38,24 @@ std::optional<double> one_f_one_b_peak(const FormCase& form) {
 }  // namespace
 
 const ScheduleEntry& one_f_one_b_entry() {
-  static const ScheduleEntry entry{
-      .name = "1f1b",
-      .summary = "one forward, one backward in turn; holds at most p activations",
-      .citation = "Narayanan et al., PipeDream-Flush, ICML 2021, arXiv 2006.09503",
-      .constraints = "p >= 1, m >= 1",
-      .needs = "",
-      .splits_backward = false,
-      .default_chunks = 1,
-      .params = {},
-      .build = build_one_f_one_b,
-      .family = ScheduleFamily::kSynchronous,
-      .certainty = Certainty::kReproduced,
-      .certainty_note = "the printed order, and Megatron-LM's and PyTorch's rule",
-      .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
-      .peak = {"min(p - d, m)", one_f_one_b_peak},
-      .frameworks = "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B)",
-      .advice =
-          "The default: gpipe's bubble at p activations instead of m. Latency costs it "
-          "something for every microbatch, and its bubble shrinks only with more of them."};
+  static const ScheduleEntry entry{.name = "1f1b",
+                                   .summary = "one forward, one backward in turn; holds at most p activations",
+                                   .citation = "Narayanan et al., PipeDream-Flush, ICML 2021, arXiv 2006.09503",
+                                   .constraints = "p >= 1, m >= 1",
+                                   .needs = "",
+                                   .splits_backward = false,
+                                   .default_chunks = 1,
+                                   .params = {},
+                                   .build = build_one_f_one_b,
+                                   .family = ScheduleFamily::kSynchronous,
+                                   .certainty = Certainty::kReproduced,
+                                   .certainty_note = "the printed order, and Megatron-LM's and PyTorch's rule",
+                                   .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
+                                   .peak = {"min(p - d, m)", one_f_one_b_peak},
+                                   .frameworks = "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B)",
+                                   .advice =
+                                       "The default: gpipe's bubble at p activations instead of m. It pays latency for "
+                                       "every microbatch, and its bubble shrinks only with more microbatches."};
   return entry;
 }
 

@@ -143,6 +143,17 @@ struct Measurement {
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
+// Of a profile joined from several ranks of a pipeline: how long one of them took for its layers, against what the
+// others took for layers like them. The layers' times hold it, as measured.
+struct RankSpeed {
+  std::string rank;                 // "rank 2"
+  std::int64_t slowdown_ppm = 0;    // 250000: a quarter longer
+  std::vector<std::string> layers;  // its own, by name
+
+  [[nodiscard]] double factor() const { return 1 + static_cast<double>(slowdown_ppm) / 1e6; }
+  friend bool operator==(const RankSpeed&, const RankSpeed&) = default;
+};
+
 // Sizes of a transformer, for the products of its layers: those of kind "embedding", "transformer" and "head".
 struct ProfiledTransformer {
   std::int64_t hidden = 0;
@@ -180,6 +191,7 @@ struct Profile {
   std::optional<Measurement> measurement;  // of measured profiles
   std::optional<ProfiledTransformer> transformer;
   std::optional<Derivation> derived;  // absent: all numbers are as measured, published or modelled
+  std::vector<RankSpeed> ranks;       // where one was slower or faster: all of them, in the order of the pipeline
   std::vector<ProfileLayer> layers;   // in model order
 
   friend bool operator==(const Profile&, const Profile&) = default;
@@ -189,5 +201,8 @@ struct Profile {
 [[nodiscard]] inline bool measured_on_cpu(const Profile& profile) {
   return profile.measurement && profile.measurement->on_cpu;
 }
+
+// The times of its layers as all ranks alike would take them; `ranks` stays.
+[[nodiscard]] Profile as_of_equal_ranks(Profile profile);
 
 }  // namespace debubble

@@ -27,6 +27,15 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
   return row[right.size()];
 }
 
+// One is the first part of the other, up to a dash: "a100" and "a100-80", "h100-sxm" and "h100".
+bool is_beginning(std::string_view one, std::string_view other) {
+  constexpr std::size_t kLeast = 3;
+  const std::size_t shared = std::min(one.size(), other.size());
+  if (shared < kLeast || one.size() == other.size() || one.front() == '-') return false;
+  const char next = one.size() > shared ? one[shared] : other[shared];
+  return (next == '-' || next == '_') && edit_distance(one.substr(0, shared), other.substr(0, shared)) == 0;
+}
+
 }  // namespace
 
 std::string closest_name(std::string_view typed, std::span<const std::string> candidates) {
@@ -36,6 +45,12 @@ std::string closest_name(std::string_view typed, std::span<const std::string> ca
   std::size_t best = std::numeric_limits<std::size_t>::max();
   std::string result;
   if (typed.size() > kLongestName) return result;
+  if (std::any_of(candidates.begin(), candidates.end(), [&](const std::string& one) { return one == typed; })) {
+    return std::string(typed);
+  }
+  for (const std::string& candidate : candidates) {
+    if (is_beginning(typed, candidate)) return candidate;  // "A100" means a100-80 rather than v100
+  }
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(typed, candidate);
     if (distance <= tolerance && distance < best) {

@@ -11,6 +11,10 @@ namespace debubble {
 
 inline constexpr const char* kRecomputeWords[] = {"none", "selective", "full"};
 
+// As --partition takes it: the cut that weighs each device's speed and links. The "auto" of `--only partition=auto` is
+// the usual cut, and leaves PlanChoice::partition empty.
+inline constexpr const char* kCutForLinks = "auto";
+
 struct PlanChoice {
   int tensor = 1;
   int context = 1;

@@ -50,6 +50,16 @@ LayerPath shortest_path(const std::vector<const Profile*>& profiles, int layer) 
 
 bool is_memory_cut(const PlanChoice& choice) { return choice.partition == kMemoryCut; }
 
+bool links_may_differ(const PlanRequest& request) {
+  const std::string& p2p = request.job.p2p;
+  const bool hold_compute = !p2p.empty() && p2p != "overlapped";
+  return hold_compute || request.job.cluster.topology != ClusterFlags{}.topology;
+}
+
+bool has_open_cut(const PlanRequest& request, const PlanChoice& choice) {
+  return is_memory_cut(choice) || (choice.partition == kCutForLinks && links_may_differ(request));
+}
+
 bool has_single_stages(const Pattern& pattern) {
   const std::optional<OrderSummary>& order = pattern.order;
   if (!order || order->planned || order->replicas != 1 || pattern.shape.vocabulary_barriers > 0) return false;
@@ -185,12 +195,12 @@ CutBound CutBounds::of(const Pattern& pattern) const {
   return bound;
 }
 
-std::vector<Evaluation> bounded_memory_cuts(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                            const std::map<PatternKey, Pattern>& patterns) {
+std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request, const std::vector<PlanChoice>& choices,
+                                          const std::map<PatternKey, Pattern>& patterns) {
   std::vector<Evaluation> all(choices.size());
   try {
     const CutBounds bounds(request, choices.front());
-    if (!bounds.knows_rooms()) refuse_unknown_room();
+    if (!bounds.knows_rooms() && is_memory_cut(choices.front())) refuse_unknown_room();
     for (std::size_t k = 0; k < all.size(); ++k) {
       const Pattern& pattern = patterns.at(pattern_key(choices[k]));
       if (!pattern.order) {

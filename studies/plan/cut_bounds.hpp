@@ -1,5 +1,6 @@
 // Lower bounds of what a choice takes however its layers are cut, as long as every stage fits its device: they hold for
-// --partition memory, whose cut only the whole order and a simulation tell.
+// --partition memory, whose cut only the whole order and a simulation tell, and for --partition auto where it tries
+// several cuts.
 #pragma once
 
 #include <map>
@@ -14,6 +15,10 @@
 namespace debubble {
 
 [[nodiscard]] bool is_memory_cut(const PlanChoice& choice);
+// Whether links may take different times, or transfers hold compute, so that --partition auto tries several cuts.
+[[nodiscard]] bool links_may_differ(const PlanRequest& request);
+// Whether only a simulation tells the cut: --partition memory, and --partition auto where links differ.
+[[nodiscard]] bool has_open_cut(const PlanRequest& request, const PlanChoice& choice);
 
 // Whether every device of the order has one stage of one replica, so that the bounds below weigh single stages.
 [[nodiscard]] bool has_single_stages(const Pattern& pattern);
@@ -75,9 +80,9 @@ class CutBounds {
   Sums plain_, again_;
 };
 
-// Of choices with --partition memory, as `bounded` has them.
-[[nodiscard]] std::vector<Evaluation> bounded_memory_cuts(const PlanRequest& request,
-                                                          const std::vector<PlanChoice>& choices,
-                                                          const std::map<PatternKey, Pattern>& patterns);
+// Of choices with an open cut, as `bounded` has them.
+[[nodiscard]] std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request,
+                                                        const std::vector<PlanChoice>& choices,
+                                                        const std::map<PatternKey, Pattern>& patterns);
 
 }  // namespace debubble

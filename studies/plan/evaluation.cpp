@@ -258,7 +258,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
 
 std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
                                 const std::map<PatternKey, Pattern>& patterns) {
-  if (is_memory_cut(choices.front())) return bounded_memory_cuts(request, choices, patterns);
+  if (has_open_cut(request, choices.front())) return bounded_open_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
   KnownCuts cuts;
   for (std::size_t begin = 0; begin < all.size();) {

@@ -144,7 +144,7 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   std::vector<std::pair<PlanChoice, Evaluation*>> planned;
   for (const VariantId& id : ids) {
     PlanChoice choice = choice_of(id);
-    if (is_memory_cut(choice)) {  // its bounds hold for any cut that fits: only a simulation knows more
+    if (has_open_cut(request_, choice)) {  // its bounds hold for any cut that fits: only a simulation knows more
       find(id)->kind = Evaluation::Kind::kRefined;
     } else if (find_schedule(choice.schedule)->uses_costs) {
       planned.emplace_back(std::move(choice), find(id));

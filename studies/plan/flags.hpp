@@ -26,6 +26,7 @@ struct PlanFlags {
   bool front = false;
   std::optional<int> threads;
   std::string script;
+  bool cells = false;                                                   // whether Plan::cells is made; no flag
   std::function<ScenarioFlags(const std::string& file)> read_scenario;  // of a scenario file; no flag
 };
 [[nodiscard]] FlagRows flag_rows(PlanFlags& flags);

@@ -10,6 +10,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/frameworks.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/link_cuts.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/uncertainty/step_range.hpp"
 
@@ -34,6 +35,11 @@ class PlanMaker {
           "links are ideal and shared by nobody, so that replicas and tensor ranks cost "
           "little: --topology says what there is");
     }
+    if (asked().unequal_ranks) {
+      plan_.restrictions.emplace_back(
+          "all devices are as fast, though a rank of the profile was slower or faster than the others (note in the "
+          "profile): the simulation of a plan on as many devices as it has ranks counts that");
+    }
     const bool in_time = !asked().options.budget;
     begin_ = std::chrono::steady_clock::now();
     if (in_time && asked().request.runs_in.empty()) search_frameworks(search);
@@ -44,13 +50,16 @@ class PlanMaker {
     plan_.search = search.run(options, progress_);
     if (!in_time && asked().flags.front && !plan_.search.runs.empty()) add_front(search);
     if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
+    cut_best_for_links();
     if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
     if (plan_.search.runs.empty()) {
       if (!plan_.search.interrupted) explain_shortage();
       return std::move(plan_);
     }
     if (!in_time && asked().request.runs_in.empty()) search_frameworks(search);
+    cut_alternatives_for_links();
     add_simplest();
+    if (asked().flags.cells) plan_.cells = search.cells();
     show_best();
     return std::move(plan_);
   }
@@ -71,6 +80,50 @@ class PlanMaker {
       if (!found.runs.empty()) one.run = found.runs.front();
       plan_.alternatives.push_back(one);
     }
+  }
+
+  [[nodiscard]] bool weighs_links() const {
+    const bool time_is_up = asked().options.budget && time_left() <= 0;
+    return cuts_ignore_links(asked().request) && asked().options.objective == PlanObjective::kStep && !time_is_up;
+  }
+
+  // Not all runs: each takes eight simulations. What is found is no part of the space, so its counts and the gap stay.
+  void cut_best_for_links() {
+    if (!weighs_links() || plan_.search.runs.empty()) return;
+    progress_.phase("the best, cut for their links");
+    std::vector<PlannedRun>& runs = plan_.search.runs;
+    const auto best = static_cast<std::ptrdiff_t>(std::min(runs.size(), kMostCutForLinks));
+    const std::vector<PlannedRun> tried(runs.begin(), runs.begin() + best);
+    for (PlannedRun& run : cut_for_links(asked().request, tried, asked().options.threads)) {
+      add_run(run);
+      if (plan_.front) plan_.front->points.push_back(std::move(run));
+    }
+    if (plan_.front) plan_.front->points = front_of(std::move(plan_.front->points));
+    if (std::any_of(tried.begin(), tried.end(), [](const PlannedRun& run) { return run.choice.pipeline > 1; })) {
+      plan_.restrictions.push_back("of the runs that balance time the best " + std::to_string(best) +
+                                   " were also cut for each device's own links (partition auto), others were not");
+    }
+  }
+
+  // Faster ones take the place of those that only balance time.
+  void cut_alternatives_for_links() {
+    if (!weighs_links()) return;
+    for (Alternative& one : plan_.alternatives) {
+      if (!one.run) continue;
+      for (const PlannedRun& run : cut_for_links(asked().request, {*one.run}, asked().options.threads)) {
+        if (!can_run(run.choice, one.framework)) continue;
+        add_run(run);
+        one.run = run;
+      }
+    }
+  }
+
+  void add_run(const PlannedRun& run) {
+    std::vector<PlannedRun>& runs = plan_.search.runs;
+    const auto same = [&](const PlannedRun& other) { return other.choice == run.choice; };
+    if (std::any_of(runs.begin(), runs.end(), same)) return;
+    const auto later = [](const PlannedRun& a, const PlannedRun& b) { return a.step < b.step; };
+    runs.insert(std::upper_bound(runs.begin(), runs.end(), run, later), run);
   }
 
   // Among all that was simulated: what a framework runs is among it, with a budget or without.

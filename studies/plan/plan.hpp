@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenario/job/progress.hpp"
+#include "studies/plan/cells.hpp"
 #include "studies/plan/framework_flags.hpp"
 #include "studies/plan/limit.hpp"
 #include "studies/plan/plan_job.hpp"
@@ -32,6 +33,7 @@ struct Plan {
   std::optional<OwnStanding> own;  // of the run that is there already, where one was given
   std::optional<PlanLimit> limit;
   std::optional<PlanFront> front;  // with --front
+  std::optional<PlanCells> cells;  // with PlanFlags::cells, where something fits
   PlanShortage shortage;           // where nothing fits
 };
 

@@ -159,6 +159,7 @@ class PlanReader {
     read_.request.job.cluster.known = std::make_shared<KnownTopologies>();  // a script's job is another one
     read_gpus();
     refuse_decided(read_.request.job);
+    read_.request.job.variation.equal_ranks = true;  // as for the flags above: bounds know no slow devices
     if (!flags_.objective.empty()) {
       const std::size_t word = choice_of(flags_.objective, "step|throughput|cost|memory", "--objective");
       read_.options.objective = word == 3 ? PlanObjective::kMemory : PlanObjective::kStep;
@@ -251,6 +252,7 @@ class PlanReader {
     } else if (cluster.rank_devices.empty()) {
       read_.request.alike = alike_machine(cluster.topology);
     }
+    read_.unequal_ranks = !probe.profile->ranks.empty();
     read_.request.layers = static_cast<int>(probe.profile->layers.size());
     read_.request.sequence = probe.profile->sequence_length;
     if (!probe.transformer.setup) {

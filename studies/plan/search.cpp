@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "studies/parallel.hpp"
+#include "studies/plan/cells.hpp"
 #include "studies/plan/evaluations.hpp"
 
 namespace debubble {
@@ -303,6 +304,8 @@ class SearchRun {
 PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space, PlanRanks* ranks)
     : evaluations_(std::make_unique<PlanEvaluations>(request, std::move(space), ranks)) {}
 PlanSearch::~PlanSearch() = default;
+
+PlanCells PlanSearch::cells() const { return count_cells(*evaluations_); }
 
 const PlanSpace& PlanSearch::space() const { return evaluations_->space(); }
 

@@ -59,7 +59,8 @@ struct SearchResult {
 };
 
 class PlanEvaluations;
-class PlanRanks;  // studies/plan/over_mpi.hpp
+struct PlanCells;  // studies/plan/cells.hpp
+class PlanRanks;   // studies/plan/over_mpi.hpp
 
 // What was computed is kept, so that searches of parts of one space cost little.
 class PlanSearch {
@@ -76,6 +77,8 @@ class PlanSearch {
                                  const std::function<bool(const PlanChoice&)>& keep = nullptr);
   // Of time against memory (front.hpp), whatever the objective.
   [[nodiscard]] PlanFront front(const SearchOptions& options, Progress& progress);
+  // Of all that was looked at so far.
+  [[nodiscard]] PlanCells cells() const;
 
  private:
   std::unique_ptr<PlanEvaluations> evaluations_;

@@ -98,20 +98,19 @@ AcceptPlan accept_plan(const PlannerJob& job, int stages, const AcceptOptions& o
 const PlannerEntry& accept_planner() {
   static const PlannerEntry entry{
       .name = "accept",
-      .summary = "cuts by predicted times, which err, with compressed transfers; and what the error costs",
+      .summary = "cuts by predicted times, which have errors, with compressed transfers, and says what the errors cost",
       .objective = "least time per microbatch of the slowest stage or link, by predicted times",
       .cost_model =
           "stage: predicted forward and backward of its device's type + encoding and decoding of the tensors on either "
           "side; link: both directions / bandwidth, compressed",
       .assumes =
-          "devices in the order of their ids, each with one stage; errors of layers drawn apart within the bound that "
-          "is "
-          "asked for; a codec that occupies the device",
+          "devices in the order of their ids, each with one stage; each layer's error is drawn independently within "
+          "the given bound; a codec that occupies the device",
       .published = "none known to us: up to 3 times faster (abstract)",
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "only the abstract was at hand: its predictor and codec are parameters here; without an error it equals "
+          "only the abstract was available: its predictor and codec are parameters here; without an error it equals "
           "brute "
           "force on random cases",
       .params = {{"stages", "1..devices", "devices", "how many stages"},
@@ -119,7 +118,8 @@ const PlannerEntry& accept_planner() {
                  {"seed", "0..1000000000", "1", "of the errors"},
                  {"ratio", "0.001..1", "1", "compressed bytes over plain ones"},
                  {"codec-rate", "bytes per second", "0 (takes no time)", "of encoding, and of decoding"}},
-      .advice = "Ask it how much a cut depends on exact times: its decision tells the regret of its own error.",
+      .advice =
+          "Ask it how much a cut depends on exact times: it reports the regret that its own prediction error causes.",
       .citation = "Chen et al., AccEPT, IEEE TMC 2024, arXiv 2311.05827",
       .decide = decide_accept,
       .cuts_only = true};

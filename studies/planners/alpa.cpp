@@ -238,7 +238,7 @@ const PlannerEntry& alpa_planner() {
   static const PlannerEntry entry{
       .name = "alpa",
       .summary = "stages on submeshes of the cluster for the shortest step (the inter-operator pass)",
-      .objective = "least sum of stage times + (microbatches - 1) x the largest",
+      .objective = "smallest sum of stage times + (microbatches - 1) x the longest",
       .cost_model =
           "stage: (forward and backward) / devices + a ring exchange of its weights / microbatches, in place of the "
           "times that Alpa's intra-operator pass measures; a stage with q behind it keeps q + 1 activations",
@@ -250,12 +250,11 @@ const PlannerEntry& alpa_planner() {
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
           "its dynamic program gives the costs that the original training_dp gave on 13 cases and equals brute force; "
-          "the "
-          "times of a stage are our model, where Alpa measures",
+          "stage times come from our model, where Alpa measures them",
       .params = {},
       .advice =
-          "Ask it for transformers on machines with fast links inside. The formula is an upper bound of 1F1B without "
-          "transfers; slow links between machines are not seen.",
+          "Ask it for transformers on machines with fast links inside. Its formula is an upper bound for 1F1B without "
+          "transfers; it does not see slow links between machines.",
       .citation = "Zheng et al., Alpa, OSDI 2022, arXiv 2201.12023; program: github.com/alpa-projects/alpa at b8078a9",
       .decide = decide_alpa};
   return entry;

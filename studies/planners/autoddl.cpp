@@ -284,22 +284,21 @@ const PlannerEntry& autoddl_planner() {
       .cost_model =
           "per tensor and dimension of the grid, on p devices of T elements: all-gather or reduce-scatter (p-1)/p T, "
           "all-reduce twice that, change of axis (p-1)/p^2 T; forward, backward and weights' gradients",
-      .assumes = "a chain of products; rows arrive and leave split; compute divides evenly and alike; links alike",
+      .assumes = "a chain of products; rows arrive and leave split; compute divides evenly; all links are equal",
       .published =
           "none known to us as signatures: 31.1 % and 10 % for Transformer, 17.7 % and 71.5 % for VGG (abstract)",
       .faults =
-          "coordinate descent from the best uniform signature can stick: from all-data on a plain two-layer network it "
-          "does; mended, it descends from every uniform signature and from draws",
+          "coordinate descent from the best uniform signature can get stuck, as it does from all-data on a plain "
+          "two-layer network; corrected, it descends from every uniform signature and from random ones",
       .certainty = PlannerCertainty::kDerived,
       .certainty_note =
-          "from the abstracts and OneFlow's table of signatures; the model gives volumes computed apart, and the "
-          "descent "
-          "with restarts finds the optimum of exact dynamic programming on random chains",
+          "from the abstracts and OneFlow's table of signatures; the model gives separately computed volumes, and "
+          "descent with restarts finds the optimum of exact dynamic programming on random chains",
       .params = {{"restarts", "0..10000", "20 (as published 0)", "descents from drawn signatures"},
                  {"seed", "0..1000000000", "1", "of the draws"}},
       .advice =
-          "Ask it how to split the products of one layer: it decides no stages. Column and row one after the other is "
-          "Megatron-LM's tensor parallelism.",
+          "Ask it how to split the products of one layer: it does not decide stages. Column then row is Megatron-LM's "
+          "tensor parallelism.",
       .citation =
           "Chen et al., AutoDDL: Automatic Distributed Deep Learning with Near-Optimal Bandwidth Cost, arXiv "
           "2301.06813",

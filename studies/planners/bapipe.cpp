@@ -119,24 +119,25 @@ double bapipe_time(const BapipeSchedule& schedule, int stages, int microbatches,
 const PlannerEntry& bapipe_planner() {
   static const PlannerEntry entry{
       .name = "bapipe",
-      .summary = "kind of schedule and a balanced partition, within each device's memory",
+      .summary = "a schedule and a balanced partition that keep within each device's memory",
       .objective = "shortest step over the schedules of the platform",
       .cost_model =
           "(M + N - 1)(F + B) of the slowest stage + its exposed transfers: none where devices overlap, (N + M - 2) or "
           "(N - 1) round trips otherwise; N - i + 1 features held at stage i, or twice that",
       .assumes =
           "one stage per device in the order of their ids; cuts whose transfers outlast the slowest stage are left out "
-          "where others remain; splitting within layers is not part of this",
+          "where others remain; it does not split layers",
       .published = "none known to us: up to 3.2 times faster, 4 times less memory (abstract)",
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "only the abstract was at hand, the table of schedules is recalled; the partition equals brute force, and "
+          "only the abstract was available; the table of schedules is from memory; the partition equals brute force, "
+          "and "
           "the "
           "engine's coupled exchanges expose half a round trip less than the table says of 1F1B-SNO",
       .params = {{"stages", "1..devices", "devices", "how many stages"},
                  {"overlap", "yes|no", "no", "devices that compute and transfer at the same time (its FPGAs)"}},
-      .advice = "Ask it for unequal devices in a fixed order with memories of their own.",
+      .advice = "Ask it for unequal devices in a fixed order, each with its own memory.",
       .citation =
           "Zhao et al., BaPipe: Exploration of Balanced Pipeline Parallelism for DNN Training, 2020, arXiv "
           "2012.12544",

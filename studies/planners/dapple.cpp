@@ -253,25 +253,23 @@ const PlannerEntry& dapple_planner() {
           "slowest stage or transfer per microbatch and stage s hides s blocks of its exchange",
       .assumes =
           "every replica takes its share of each microbatch; equal devices in machines on one network; forward and "
-          "backward counted together; no memory limit",
+          "backward are counted together; there is no memory limit",
       .published =
           "BERT-48 on 2x8 V100: 8:8 (shipped runtime: 23:25 layers); XLNet-36: 8:8 (17:19 shipped); VGG-19 on 16x1: "
           "15:1; AmoebaNet-36 on 16x1: 11:5 (27:9 cells)",
       .faults =
-          "its program counts the next stage's first layer in every exchange of weights; transfers into one machine "
-          "run "
-          "at 1 GB/s where collectives have 3; on 16 single-GPU machines that turns VGG-19's 15:1 into 14:2",
+          "its program counts the next stage's first layer in every weight exchange; it gives transfers into one "
+          "machine 1 GB/s where collectives get 3, which on 16 single-GPU machines turns VGG-19's 15:1 into 14:2",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "as published it gives the winning plan and speed-up of the authors' program in 15 runs; its devices in a "
-          "straight pipeline over machines of several are in order here, where the program also tries other placements "
-          "(those candidates won none of the runs)",
+          "as published it gives the winning plan and speed-up of the authors' program in 15 runs; in a straight "
+          "pipeline over machines of several GPUs the devices are taken in order here; the program also tries other "
+          "placements, which won none of the runs",
       .params = {{"transfer-share", "0.001..1", "1 (as published 1/3)",
-                  "of the outer bandwidth, what a transfer into one machine gets"}},
+                  "share of the outer bandwidth that a transfer into one machine gets"}},
       .advice =
-          "Ask it for few machines and small models: data parallelism with the heavy last layers apart is a plan that "
-          "it "
-          "finds. It never proposes three or more replicated stages.",
+          "Ask it for few machines and small models: it finds plans such as data parallelism with the heavy last "
+          "layers on a stage of their own. It never proposes three or more replicated stages.",
       .citation = "Fan et al., DAPPLE, PPoPP 2021, arXiv 2007.01045; program: github.com/AlibabaPAI/DAPPLE at fd75dcf",
       .decide = decide_dapple};
   return entry;

@@ -171,23 +171,22 @@ DawnpiperPlan dawnpiper_exhaustive(const PlannerJob& job, int stages, bool async
 const PlannerEntry& dawnpiper_planner() {
   static const PlannerEntry entry{
       .name = "dawnpiper",
-      .summary = "cuts between the compute-balanced and the memory-balanced one, with recomputation where memory lacks",
+      .summary =
+          "cuts between the compute-balanced and the memory-balanced one, with recomputation where memory is short",
       .objective = "least time per microbatch of the slowest stage, recomputation included, within the memory",
       .cost_model =
           "stage: forward and backward + a third of the recomputed layers; stage x of n keeps n - x + 1 activations, "
           "and "
           "as many weights when asynchronous",
-      .assumes = "equal devices; transfers hidden behind compute; sizes of layers not negative",
+      .assumes = "equal devices; transfers hidden behind compute; no layer has a negative size",
       .published = "none known to us: batches up to 4 times vPipe's and 11 times PipeDream's (abstract)",
       .faults =
-          "where memory binds, the best cut can lie outside of its interval, and the only one that fits, too; mended, "
-          "all "
-          "cuts are tried",
+          "where memory is the limit, the best cut, and even the only one that fits, can lie outside its interval; "
+          "corrected, it tries all cuts",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "only the abstract was at hand; all cuts equal brute force; the interval holds the optimum where memory does "
-          "not "
-          "bind, and was worse in 3 of 184 random asynchronous cases where it does",
+          "only the abstract was available; all cuts equal brute force; the interval contains the optimum where memory "
+          "is not the limit; where it is, it missed the optimum in 3 of 184 random asynchronous cases",
       .params = {{"stages", "1..devices", "devices", "how many stages"},
                  {"asynchronous", "yes|no", "yes",
                   "1F1B without a flush, with a copy of the weights per microbatch in "

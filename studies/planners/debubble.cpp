@@ -185,12 +185,12 @@ const PlannerEntry& debubble_planner() {
       .name = "debubble",
       .summary = "order of devices, cuts and replicas for the shortest simulated step",
       .objective = "shortest step of 1F1B with a flush, as simulated",
-      .cost_model = "the simulation that every decision is judged by: transfers, exchanges of weights and memory in it",
+      .cost_model = "the same simulation that judges every decision: it includes transfers, weight exchange and memory",
       .assumes =
-          "every replica takes its share of each microbatch; with replicas it improves equal groups of devices and "
-          "what "
-          "the other planners decide, and proves nothing",
-      .published = "none: it is ours. `debubble plan` searches more: tensor ranks, ZeRO, schedules, recomputation",
+          "every replica takes its share of each microbatch; with replicas it starts from equal groups of devices and "
+          "from the other planners' decisions, improves them, and proves no optimum",
+      .published =
+          "none: it is ours. `debubble plan` searches a larger space: tensor ranks, ZeRO, schedules, recomputation",
       .faults = "",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
@@ -198,7 +198,7 @@ const PlannerEntry& debubble_planner() {
           "ones it "
           "is never worse than the devices in the order given, and nowhere worse than another planner's stages",
       .params = {{"stages", "1..devices", "any", "how many stages"},
-                 {"given-order", "yes|no", "no", "takes the devices in the order of their ids"},
+                 {"given-order", "yes|no", "no", "keeps the devices in the order of their ids"},
                  {"replicas", "yes|no", "yes", "tries stages of several devices, too"}},
       .advice = "Ask it for unequal devices or links, and to see what the others miss.",
       .citation = "debubble, docs/planners.md",

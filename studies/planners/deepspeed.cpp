@@ -70,21 +70,23 @@ PlannerDecision decide_deepspeed(const PlannerJob& job, const PlannerRequest& re
 const PlannerEntry& deepspeed_planner() {
   static const PlannerEntry entry{
       .name = "deepspeed",
-      .summary = "DeepSpeed's partition_balanced: weights shared evenly",
-      .objective = "least weights on the heaviest stage (as published: least difference between heaviest and lightest)",
+      .summary = "DeepSpeed's partition_balanced: balances the number of weights per stage",
+      .objective =
+          "fewest weights on the heaviest stage (as published: smallest difference between heaviest and lightest)",
       .cost_model = "adds up the layers' weights (partition_method parameters); knows no times",
-      .assumes = "times that grow as the weights do: not so for an embedding, which is heavy and quick",
+      .assumes =
+          "time is proportional to the number of weights, which is wrong for an embedding: many weights, little time",
       .published = "none known to us",
       .faults =
-          "its dynamic program keeps one partition of each prefix, by the difference of its stages, which has no "
-          "optimal "
-          "substructure: it can miss the least difference, and its heaviest stage can be heavier than need be",
+          "its dynamic program keeps one partition per prefix, ranked by the difference between its stages. That has "
+          "no optimal substructure, so it can miss the smallest difference, and its heaviest stage can be heavier than "
+          "necessary",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "partition_balanced written from memory, without the program at hand to compare with; the mended decision "
-          "equals brute force on random cases",
+          "partition_balanced written from memory, without the program to compare with; the corrected decision equals "
+          "brute force on random cases",
       .params = {{"stages", "1..devices", "devices", "how many stages"}},
-      .advice = "What DeepSpeed runs by default. Where embedding or head are large, balance times instead.",
+      .advice = "What DeepSpeed runs by default. Where the embedding or the head is large, balance times instead.",
       .citation = "DeepSpeed, deepspeed/runtime/utils.py, partition_balanced; PipelineModule, partition_method",
       .decide = decide_deepspeed,
       .cuts_only = true};

@@ -21,20 +21,21 @@ PlannerDecision decide_even(const PlannerJob& job, const PlannerRequest& request
 }  // namespace
 
 const PlannerEntry& even_planner() {
-  static const PlannerEntry entry{.name = "even",
-                                  .summary = "as many layers on each stage, the rest to the first ones",
-                                  .objective = "least layers on the fullest stage",
-                                  .cost_model = "counts layers; knows no times, sizes or links",
-                                  .assumes = "layers that cost the same, embedding and head included; equal devices",
-                                  .published = "none: it is what people do by hand",
-                                  .faults = "",
-                                  .certainty = PlannerCertainty::kVerified,
-                                  .certainty_note = "it is its own definition",
-                                  .params = {{"stages", "1..devices", "devices", "how many stages"}},
-                                  .advice = "The baseline that every other planner has to beat.",
-                                  .citation = "PyTorch, DeepSpeed (partition_method uniform) and others",
-                                  .decide = decide_even,
-                                  .cuts_only = true};
+  static const PlannerEntry entry{
+      .name = "even",
+      .summary = "the same number of layers on each stage; what is left over goes to the first stages",
+      .objective = "fewest layers on the fullest stage",
+      .cost_model = "counts layers; knows no times, sizes or links",
+      .assumes = "all layers cost the same, embedding and head included; equal devices",
+      .published = "none: it is the usual manual split",
+      .faults = "",
+      .certainty = PlannerCertainty::kVerified,
+      .certainty_note = "it is its own definition",
+      .params = {{"stages", "1..devices", "devices", "how many stages"}},
+      .advice = "The baseline that every other planner has to beat.",
+      .citation = "PyTorch, DeepSpeed (partition_method uniform) and others",
+      .decide = decide_even,
+      .cuts_only = true};
   return entry;
 }
 

@@ -76,10 +76,10 @@ const PlannerEntry& megatron_planner() {
   static const PlannerEntry entry{
       .name = "megatron",
       .summary = "Megatron-LM's own layout: equal numbers of transformer layers, embedding first, head last",
-      .objective = "as many transformer layers on each stage; there is nothing to choose",
-      .cost_model = "counts transformer layers; with the accounting flags embedding and loss count as one layer each",
+      .objective = "the same number of transformer layers on each stage; there is nothing to choose",
+      .cost_model = "counts transformer layers; with its accounting flags, embedding and loss count as one layer each",
       .assumes = "equal transformer layers; an embedding and a head that cost nothing, or one layer each",
-      .published = "none: with its sizes given there is nothing to decide",
+      .published = "none: once the sizes are given there is nothing to decide",
       .faults = "",
       .certainty = PlannerCertainty::kDerived,
       .certainty_note =

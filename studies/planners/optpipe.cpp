@@ -133,10 +133,11 @@ const PlannerEntry& optpipe_planner() {
       .summary = "the order of F, input and weight gradients of a given pipeline within its memory",
       .objective = "shortest step of that pipeline, each device within its memory",
       .cost_model =
-          "begins of all ops as variables: one op at a time on a device, F before I before W, a hop between stages, "
-          "activations from F to I and to W; exact, so its prediction is the simulated step where links are free",
+          "the start times of all ops are variables: one op at a time on a device, F before I before W, a hop between "
+          "stages, "
+          "activations from F to I and to W; exact, so its prediction is the simulated step where links are not shared",
       .assumes =
-          "a pipeline that is given: here the partition with the least largest stage time, one device per stage; "
+          "a pipeline that is given: here the partition whose longest stage is shortest, one device per stage; "
           "backwards of two equal halves; no copies to the host unless :host says how fast they are",
       .published =
           "none as orders: up to 50 % less idle time at the same memory, up to 14.2 B on 16 H100 (abstract, "
@@ -144,8 +145,9 @@ const PlannerEntry& optpipe_planner() {
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "its exact equations were not at hand; our MILP after what is known of it has the optimum of our search and "
-          "of enumerated orders, with copies to the host and without, in tests, and that search decides here",
+          "its exact equations were not available. In tests our MILP, built from what is known of it, has the same "
+          "optimum as our search and as enumerated orders, with copies to the host and without; here the search "
+          "decides",
       .params = {{"nodes", "0..1000000", "20", "thousands of nodes of the search"},
                  {"host", "0..1000000", "0", "GB/s of each device's link to the host: activations may leave"}},
       .advice =

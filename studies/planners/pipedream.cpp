@@ -253,33 +253,33 @@ PipedreamPlan pipedream_plan(const PlannerJob& job, const PipedreamOptions& opti
 const PlannerEntry& pipedream_planner() {
   static const PlannerEntry entry{
       .name = "pipedream",
-      .summary = "stages with replicas, level by level of the topology, for the least slowest stage",
+      .summary = "stages with replicas, one topology level at a time, to make the slowest stage as fast as possible",
       .objective = "least time per microbatch of the slowest stage or boundary, in the steady state without a flush",
       .cost_model =
           "stage: (forward and backward + exchange of its weights) / replicas; boundary: 2 x output / (bandwidth x "
-          "replicas of the receiver); a level's stage times are the answers of the level below",
+          "replicas of the receiver); the stage times of a level are what the level below found",
       .assumes =
-          "PipeDream's asynchronous 1F1B with replicas in turn; equal devices; weights exchanged once per microbatch "
+          "PipeDream's asynchronous 1F1B, in which replicas take turns; equal devices; weights exchanged once per "
+          "microbatch "
           "and not overlapped",
       .published =
           "shipped runtime configurations: VGG-16 15-1 (16 GPUs), 7-1 (8), 3-1 (4); AlexNet 15-1, 3-1; GNMT 1-1-1-1 "
           "(4); ResNet-50 8-4-4, 4-2-2, 2-1-1 beside data parallelism",
       .faults =
-          "its program counts twice a ring's exchange of weights, does not share it between the members of a component "
-          "for a last stage, and takes a last stage to keep nothing for its microbatch, so that less memory drives it "
-          "to "
-          "pure data parallelism",
+          "its program counts a ring's weight exchange twice, does not divide it among the members of a component in a "
+          "last stage, and assumes that a last stage keeps nothing for its microbatch, so that less memory drives it "
+          "to pure data parallelism",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "as published it gives the bottlenecks that the authors' program gave on six recorded models; mended it "
-          "equals "
-          "brute force on random chains",
+          "as published it gives the bottlenecks that the authors' program gave on six recorded models; corrected, it "
+          "equals brute force on random chains",
       .params = {{"straight", "yes|no", "no", "one device per stage"},
                  {"communication", "yes|no", "yes", "boundaries count; the original leaves them out by default"},
                  {"fewer-machines", "yes|no", "no", "may leave devices idle"}},
       .advice =
-          "Ask it where weights are few against activations in the front and many in the back (convolutions): it "
-          "replicates the front. It optimises throughput of a stream, not the time of one step with few microbatches.",
+          "Ask it where the first layers have few weights and large activations, and the last ones many weights "
+          "(convolutions): it replicates the first. It optimises throughput of a stream, not the time of one step with "
+          "few microbatches.",
       .citation = "Narayanan et al., PipeDream, SOSP 2019; program: github.com/msr-fiddle/pipedream at 7db6a1c",
       .decide = decide_pipedream};
   return entry;

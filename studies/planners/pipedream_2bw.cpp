@@ -131,7 +131,7 @@ double two_buffered_time(const PlannerJob& job, const TwoBufferedChoice& choice)
 const PlannerEntry& pipedream_2bw_planner() {
   static const PlannerEntry entry{
       .name = "pipedream-2bw",
-      .summary = "depth, width, microbatch size and recomputation of equal pipelines, all of them tried",
+      .summary = "depth, width, microbatch size and recomputation of equal pipelines, by trying all combinations",
       .objective = "least time per microbatch over all pipelines, in the steady state without a flush",
       .cost_model =
           "slowest stage of max(compute + both transfers of its input, exchange of its weights / microbatches); "
@@ -143,9 +143,10 @@ const PlannerEntry& pipedream_2bw_planner() {
       .published = "none known to us: up to 20 times a model-parallel baseline, 3.2 times GPipe (abstract)",
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
-      .certainty_note = "its formulas were recalled, not read; tested against all choices and hand-made numbers",
+      .certainty_note =
+          "its formulas are from memory, not from the paper; tested against all choices and numbers computed by hand",
       .params = {},
-      .advice = "Ask it for uniform transformers where a delay of one update is acceptable.",
+      .advice = "Ask it for uniform transformers where weights may be one update old.",
       .citation = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021, arXiv 2006.09503",
       .decide = decide_two_buffered};
   return entry;

@@ -208,7 +208,7 @@ const PlannerEntry& pipeedge_planner() {
       .objective = "least time per microbatch of the slowest stage or transfer, forward only",
       .cost_model =
           "stage: forward times of its device's type; transfer: output / the lower of both cards' bandwidths, beside "
-          "compute, not added to it; memory: weights, buffers of depth 2 to receive and to send, and what is in work",
+          "compute, not added to it; memory: weights, send and receive buffers of depth 2, and what is being worked on",
       .assumes =
           "inference of a stream; any device reaches any other, at the slowest link's pace where it has no card of its "
           "own; devices of a type are alike",
@@ -220,11 +220,10 @@ const PlannerEntry& pipeedge_planner() {
           "type is given the first one's times, memory and bandwidth; its README's 4+4 example is such a plan",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "as published it gives the bottlenecks of the authors' program on seven sets of hosts; mended it equals "
-          "brute "
-          "force on random cases",
+          "as published it gives the bottlenecks of the authors' program on seven sets of hosts; corrected, it equals "
+          "brute force on random cases",
       .params = {{"depth", "0..1000", "2", "buffers between two stages, in microbatches, on either side"}},
-      .advice = "Ask it for unequal devices; it may leave some of them idle. It knows no training.",
+      .advice = "Ask it for unequal devices; it may leave some of them idle. It does not know about training.",
       .citation = "Hu et al., PipeEdge, DSD 2022, arXiv 2110.14895; program: github.com/usc-isi/PipeEdge at 1a68bbb",
       .decide = decide_pipeedge,
       .cuts_only = true};

@@ -368,25 +368,25 @@ SppRun spp_execution(const PlannerJob& job, const std::vector<PlannerStage>& sta
 const PlannerEntry& spp_planner() {
   static const PlannerEntry entry{
       .name = "spp",
-      .summary = "order of devices by minimum cuts, stages with replicas by dynamic programming, execution by lists",
+      .summary =
+          "device order by minimum cuts, stages with replicas by dynamic programming, execution by list scheduling",
       .objective = "shortest step of the list schedule, over all numbers of stages",
       .cost_model =
           "stage: (forward and backward) / replicas; channel: output both ways / (slowest pair x replicas of both "
-          "sides); the step by running lists over stages and channels",
+          "sides); the step by list scheduling over stages and channels",
       .assumes =
           "equal devices, any links between them; every channel carries both directions one at a time; no limit to the "
           "microbatches in flight, so that memory can exceed 1F1B's; the exchange of weights is not counted",
-      .published = "none known to us: up to 157 % faster than what it was compared with (abstract)",
+      .published = "none known to us: up to 157 % faster than its baselines (abstract)",
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "only the abstract was at hand; the partition equals brute force, the makespan keeps the recalled guarantee "
-          "(M + 4S - 4) W on random cases, and both give numbers computed apart by hand-made programs",
-      .params = {{"given-order", "yes|no", "no", "takes the devices in the order of their ids"}},
+          "only the abstract was available; the partition equals brute force, the makespan keeps the guarantee (M + 4S "
+          "- 4) W, as we remember it, on random cases, and both agree with separately written programs",
+      .params = {{"given-order", "yes|no", "no", "keeps the devices in the order of their ids"}},
       .advice =
-          "Ask it for uneven links. A better order of devices can make the list schedule longer: lists are not "
-          "monotone "
-          "in bandwidth.",
+          "Ask it for uneven links. A better order of devices can make the list schedule longer: list schedules are "
+          "not monotone in bandwidth.",
       .citation =
           "Luo et al., Efficient Pipeline Planning for Expedited Distributed DNN Training, INFOCOM 2022, arXiv "
           "2204.10562",

@@ -191,4 +191,9 @@ MoreMicrobatches more_microbatches(const Scenario& scenario, const std::string& 
   }
 }
 
+bool is_evenest_cut(const Scenario& scenario, const Job& job) {
+  const bool alike = job.variation.device.empty() && job.variation.stage.empty();
+  return scenario.partition.automatic() && (alike || scenario.partition.for_devices);
+}
+
 }  // namespace debubble

@@ -55,6 +55,8 @@ struct Simulated {
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
 // would take long, or the run is of a table.
 [[nodiscard]] MoreMicrobatches more_microbatches(const Scenario& scenario, const std::string& name, const Job& job);
+// Whether the layers were cut as evenly as they can be, as fast as devices and stages are.
+[[nodiscard]] bool is_evenest_cut(const Scenario& scenario, const Job& job);
 
 // Samples and tokens per second of a report with a makespan, where the run knows its sizes: of all data-parallel
 // replicas of the pipeline together.

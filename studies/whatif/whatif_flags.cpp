@@ -29,6 +29,7 @@ std::string slow_label(const SlowItem& item) {
 
 void add_variation_changes(const VariationScenario& variation, std::vector<NamedChange>& changes) {
   for (const SlowItem& item : variation.slow) {
+    if (item.of_profile) continue;  // of the base: it was measured
     if (std::all_of(item.factors.begin(), item.factors.end(), [](double factor) { return factor == 1; })) {
       fail("O024", "--slow", slow_label(item) + ": that changes nothing", "give a factor other than 1");
     }
@@ -169,6 +170,9 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
   if (flags.base != "varied") {
     add_variation_changes(scenario.variation, question.changes);
     question.base.variation = {};
+    std::copy_if(scenario.variation.slow.begin(), scenario.variation.slow.end(),
+                 std::back_inserter(question.base.variation.slow),
+                 [](const SlowItem& item) { return item.of_profile; });
     question.base.variation.seed = scenario.variation.seed;
   }
   checks.run([&] { add_link_changes(parse_links(flags.links), question.changes); });

@@ -6,6 +6,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -87,6 +88,26 @@ def rows_of(page, key):
     return page.evaluate(f"[...document.querySelectorAll('table')[0].querySelectorAll('[data-key={key}]')].map(c => +c.dataset.value)")
 
 
+def check_heat_map(checks, page):
+    """A cell without a run says why: illegal, too large or not simulated; the signs are told to screen readers, too."""
+    cells = page.evaluate("[...document.querySelectorAll('.heat tbody td')].map(c => c.textContent)")
+    checks.true(f"the heat map has runs: {cells}", any(t.endswith("s") for t in cells))
+    signs = {"illegal": "\u00d7", "too large": "\u25b2", "not simulated": "\u00b7"}
+    known = {sign + words for words, sign in signs.items()}
+    checks.equal("every other cell says how it stands", [t for t in cells if not t.endswith("s") and t not in known], [])
+    titles = page.evaluate("[...document.querySelectorAll('.heat td.none')].map(c => c.className + '|' + c.title)")
+    for one in titles:
+        name, title = one.split("|")
+        counts = dict((what, int(many)) for many, what in re.findall(r"(\d+) (fit|illegal|too large|not simulated)", title))
+        wanted = "open" if "not simulated" in counts else "large" if "too large" in counts else "illegal"
+        checks.equal(f"the sign of {title}", name.split()[1], wanted)
+        checks.true(f"no run of a cell without one: {title}", "fit" not in counts)
+    checks.true("some are illegal, as 4 tensor ranks of 4 stages are on 4 GPUs", any("none illegal" in t for t in titles))
+    checks.true("some were not simulated", any("none open" in t for t in titles))
+    legend = page.evaluate("[...document.querySelectorAll('.heat-legend li')].map(c => c.textContent)")
+    checks.equal("the legend", [one.split(":")[0] for one in legend], [f"{signs[k]} {k}" for k in signs])
+
+
 def check_plan(checks, browser, binary, folder):
     job = ("plan", "--model", "gpt-1.3b", "--gpus", 4, "--global-batch", 32)
     path = folder / "plan.html"
@@ -96,8 +117,7 @@ def check_plan(checks, browser, binary, folder):
         for key in ("makespan_ns", "peak_memory_bytes", "mfu"):
             checks.equal(f"{key} of the runs", rows_of(page, key), [one[key] for one in result["runs"]])
         checks.true("the best is marked", page.evaluate("document.querySelectorAll('.point.marked').length") == 1)
-        cells = page.evaluate("[...document.querySelectorAll('.heat td')].map(c => c.textContent).filter(t => t !== '')")
-        checks.true(f"the heat map has runs and crossed cells: {cells}", "\u00d7" in cells and any(t.endswith("s") for t in cells))
+        check_heat_map(checks, page)
         checks.true("the best, op by op", page.evaluate("debubbleChart.run.makespan") > 0)
         check_quiet(checks, page)
 

@@ -1,7 +1,7 @@
 """The packages of tools/package, made on the bare machine and tried on machines that have nothing but them.
 
-One has the Debian package, installed by apt; one the archive, unpacked where nobody expected it. Both do what README.md
-shows, from an empty folder.
+One has the Debian packages, installed by apt: the command alone, then its plugins, too. One has the archive, unpacked where
+nobody expected it. Both do what README.md shows, from an empty folder.
 """
 
 import gzip
@@ -29,6 +29,7 @@ OUT = "dist"
 ANYWHERE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 # What the Debian package asks apt for in addition.
 FROM_APT = {"libsqlite3.so.0", "libz.so.1"}
+DEBIAN = {"debubble", "debubble-mpi", "debubble-cbc", "libdebubble-dev"}
 PLUGINS = {"libdebubble_mpi.so", "libdebubble_cbc.so"}  # these need what they plug in
 CARRIED = ["f/fmtlib/fmtlib", "s/simdjson/simdjson", "o/onetbb/onetbb"]
 
@@ -60,9 +61,9 @@ def make(machine, cache, say):
     files = {file.name: file for file in folder.iterdir()}
     say("package: made " + ", ".join(f"{name} ({file.stat().st_size / 1e6:.1f} MB)" for name, file in sorted(files.items())))
     archives = [file for name, file in files.items() if name.endswith(".tar.gz")]
-    commands = [file for name, file in files.items() if re.fullmatch(r"debubble_[\d.]+-1_\w+\.deb", name)]
-    expect(len(archives) == 1 and len(commands) == 1, f"packages made: {sorted(files)}")
-    return archives[0], commands[0], [file for name, file in files.items() if name.endswith(".deb")]
+    debian = {name.split("_")[0]: file for name, file in files.items() if name.endswith(".deb")}
+    expect(len(archives) == 1 and set(debian) == DEBIAN, f"packages made: {sorted(files)}")
+    return archives[0], debian
 
 
 def check_with_lintian(packages):
@@ -179,25 +180,44 @@ def check_doctor_in(machine, prefix):
     expect(re.search("^python3 +missing", out, re.M), "the hooks are not found", out)
 
 
-def try_debian(package, folder, cache, say):
+def check_plugins(machine, packages, say):
+    """Without them their flags say what to install; installed by apt alone, each does what it is for."""
+    solve = f"cd {EMPTY} && debubble simulate --schedule optimal --param solver=cbc -p 3 -m 4 --times f=1,b=1,w=1 2>&1"
+    over_mpi = f"cd {EMPTY} && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 " \
+        "debubble live --backend mpi --clock logical -p 4 -m 8 2>&1"
+    expect_in("no plugin for CBC", "debubble-cbc", machine.run(f"{solve} || true")[0])
+    for name in ("debubble-cbc", "debubble-mpi"):
+        shutil.copy(packages[name], machine.root / "tmp")
+        machine.apt("install", f"/tmp/{packages[name].name}")
+    check_binaries(machine, "/usr", FROM_APT)
+    check_doctor(machine, "debubble", ["MPI", "CBC"])
+    expect_in("optimal by CBC", "CBC", machine.run(solve)[0])
+    machine.apt("install", "openmpi-bin")
+    expect_in("live over MPI", "4 devices", machine.run(over_mpi)[0])
+    say("debian: doctor, one schedule by CBC, one run over MPI, with the plugins' packages")
+
+
+def try_debian(packages, folder, cache, say):
     machine = bare_machine("debian", folder, cache, say)
+    package = packages["debubble"]
     shutil.copy(package, machine.root / "tmp")
     machine.apt("update")
     machine.apt("install", f"/tmp/{package.name}", "python3")
     check_installed(machine, "/usr", say, "zsh/vendor-completions", ["injection library", "python3", "debubble_hooks"],
                     FROM_APT)
-    machine.apt("purge", "debubble")
+    check_plugins(machine, packages, say)
+    machine.apt("purge", "debubble", "debubble-cbc", "debubble-mpi")
     expect(not machine.succeeds("ls -d /usr/share/debubble /usr/lib/debubble /usr/bin/debubble"), "purge left files")
 
 
 def check_packages(machine, folder, cache, say, keep=None):
-    archive, command, packages = make(machine, cache, say)
-    check_with_lintian(packages)
+    archive, packages = make(machine, cache, say)
+    check_with_lintian(packages.values())
     say("package: lintian has no errors")
     try_archive(archive, folder, cache, say)
-    try_debian(command, folder, cache, say)
+    try_debian(packages, folder, cache, say)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        for file in [archive, *packages]:
+        for file in [archive, *packages.values()]:
             shutil.copy(file, keep)
         say(f"package: kept in {keep}")

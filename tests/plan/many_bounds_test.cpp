@@ -34,6 +34,7 @@ struct Tally {
   std::int64_t refused = 0;
   std::int64_t too_large = 0;
   std::int64_t memory_cuts = 0;                          // of those simulated: with --partition memory, and fitting
+  std::int64_t link_cuts = 0;                            // with --partition auto, where links may differ, and fitting
   std::map<std::string, std::vector<double>> tightness;  // by schedule: bound / step
   std::map<std::string, std::vector<double>> memory_tightness;  // bound / peak
   std::vector<std::string> broken;
@@ -44,6 +45,7 @@ struct Tally {
     refused += other.refused;
     too_large += other.too_large;
     memory_cuts += other.memory_cuts;
+    link_cuts += other.link_cuts;
     for (const auto& [name, list] : other.tightness) {
       tightness[name].insert(tightness[name].end(), list.begin(), list.end());
     }
@@ -64,7 +66,8 @@ class ChoiceJudge {
     Evaluation bounded_one = bound();
     Evaluation refined = bounded_one;
     const bool memory_cut = is_memory_cut(choice_);  // whose bounds hold for cuts that fit, of any order
-    if (refined.kind == Evaluation::Kind::kBounded && !memory_cut) refine_planned(request_, choice_, refined);
+    const bool open_cut = has_open_cut(request_, choice_);
+    if (refined.kind == Evaluation::Kind::kBounded && !open_cut) refine_planned(request_, choice_, refined);
     Evaluation truth;
     simulate_choice(request_, choice_, truth);
     judge_short_cuts(truth);
@@ -79,7 +82,8 @@ class ChoiceJudge {
     tally_.too_large += refined.kind == Evaluation::Kind::kTooLarge ? 1 : 0;
     const bool simulated = truth.kind == Evaluation::Kind::kFits || truth.kind == Evaluation::Kind::kOutOfMemory;
     if (memory_cut && truth.kind == Evaluation::Kind::kFits) ++tally_.memory_cuts;
-    if (memory_cut && truth.kind != Evaluation::Kind::kFits) return;
+    if (open_cut && !memory_cut && truth.kind == Evaluation::Kind::kFits) ++tally_.link_cuts;
+    if (open_cut && truth.kind != Evaluation::Kind::kFits) return;
     if (simulated && base_.legal) compare(bounded_one, refined, truth.run);
   }
 
@@ -162,6 +166,8 @@ Tally judge_job(std::uint64_t seed, const std::string& folder) {
       if (k % 3 > 0 || choice.pipeline == 1) continue;
       choice.partition = "memory";
       judge_choice(request, space, choice, variant, tally);
+      choice.partition = kCutForLinks;
+      judge_choice(request, space, choice, variant, tally);
     }
   } catch (const InputError&) {
     // No such job.
@@ -234,6 +240,7 @@ void check_jobs(std::int64_t simulated) {
   CHECK(tally.broken.empty());
   CHECK(tally.too_large > 0);
   CHECK(tally.memory_cuts > 50);
+  CHECK(tally.link_cuts > 10);
   print_tightness(tally);
 }
 

@@ -120,6 +120,51 @@ TEST_CASE("cuts of the layers are in the space when they are named, and the comm
   CHECK(both["runs"][0]["makespan_ns"] <= even["runs"][0]["makespan_ns"]);
 }
 
+TEST_CASE("the best are cut for slow links, too, where links may differ, and what is faster so comes first") {
+  const Folder folder;
+  const auto plan = [&](std::vector<std::string> more) {
+    std::vector<std::string> command{"plan",
+                                     "--model",
+                                     "gpt-1.3b",
+                                     "--gpus",
+                                     "32",
+                                     "--global-batch",
+                                     "128",
+                                     "--fix",
+                                     "pp=16",
+                                     "--only",
+                                     "schedule=gpipe,1f1b",
+                                     "--format",
+                                     "json",
+                                     "--top",
+                                     "100"};
+    command.insert(command.end(), more.begin(), more.end());
+    return Json::parse(folder.data(command));
+  };
+  const Json cut = plan({"--topology", "dgx-a100:4", "--p2p", "blocking"});
+  const Json& best = cut["runs"][0];
+  CHECK(contains(best["choice"]["text"], "partition auto"));
+  CHECK(contains(best["command"], " --partition auto "));
+  CHECK(best["bound_ns"] <= best["makespan_ns"]);
+  CHECK(best["bound_ns"] > 0);
+  // Its own balanced cut is there as well, and slower; the simulation of its command says the same.
+  std::string balanced = best["command"];
+  balanced.erase(balanced.find(" --partition auto"), std::string(" --partition auto").size());
+  const auto& runs = cut["runs"];
+  CHECK(std::any_of(runs.begin(), runs.end(), [&](const Json& run) {
+    return run["command"] == balanced && run["makespan_ns"] > best["makespan_ns"];
+  }));
+  CHECK(contains(cut["restrictions"].back(), "were also cut for each device's own links"));
+  // One that is typed as balanced is cut again, too; "even" is not; and on ideal links there is nothing to gain.
+  CHECK(plan({"--topology", "dgx-a100:4", "--p2p", "blocking", "--partition", "auto"})["runs"] == cut["runs"]);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--topology", "dgx-a100:4", "--p2p", "blocking", "--partition", "even"}, {}}) {
+    const Json other = plan(more);
+    for (const Json& run : other["runs"]) CHECK_FALSE(contains(run["choice"]["text"], "partition auto"));
+    CHECK_FALSE(contains(other["restrictions"].back(), "were also cut"));
+  }
+}
+
 TEST_CASE("where the balanced cut does not fit, the fastest cut that fits is tried, and the command repeats it") {
   const Folder folder;
   const auto plan = [&](std::vector<std::string> flags) {

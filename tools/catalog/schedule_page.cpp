@@ -17,16 +17,17 @@ constexpr std::string_view kHeader = R"(# Schedules
 
 <!-- Made by `debubble list schedules --format markdown`; a test fails where it differs from the catalog. -->
 
-Every schedule that debubble knows, family by family. `debubble explain schedule NAME` says the same about one of them,
+Every schedule that debubble knows, family by family. `debubble explain schedule NAME` explains one of them
 for your own numbers of devices and microbatches; `debubble compare --schedules all` ranks them.
 
 )";
 
-constexpr std::string_view kCertainties = R"(**Certainty** says how we know that an order is what its name says:
+constexpr std::string_view kCertainties =
+    R"(**Certainty** says how we know that an order is the one its name stands for:
 
-- *reproduced*: the authors' own order or numbers come out of ours, in tests;
+- *reproduced*: tests reproduce the authors' own order or numbers;
 - *derived*: built from the published description, and tested against closed forms, brute force or invariants;
-- *proposal*: the published order is not known to us; this is a construction of ours after the published idea.
+- *proposal*: the published order is not known to us; ours is a construction after the published idea.
 
 )";
 

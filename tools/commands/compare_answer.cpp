@@ -53,6 +53,15 @@ void require_some_result(const std::vector<Contender>& contenders) {
   if (refusal != nullptr) throw InputError(*refusal);
 }
 
+// "1f1b,zb-h1"
+std::string schedules_among(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) {
+    if (find_schedule(word) != nullptr) all += (all.empty() ? "" : ",") + word;
+  }
+  return all;
+}
+
 void add_contenders_of(const std::string& file, const CompareFlags& flags, std::size_t most_kept_ops,
                        CompareAnswer& answer, Progress& progress) {
   const Scenario scenario = check_scenario(overridden(read_scenario_file(file), flags.scenario));
@@ -139,7 +148,7 @@ CompareAnswer answer_configs(const CompareFlags& flags, std::size_t most_kept_op
   for (const std::string& file : flags.configs) {
     if (find_schedule(file) != nullptr && !std::filesystem::exists(file)) {
       fail("C061", "debubble compare", "\"" + file + "\" is a schedule, not a scenario file",
-           "write --schedules " + file);
+           "write --schedules " + schedules_among(flags.configs));
     }
     try {
       add_contenders_of(file, flags, most_kept_ops, answer, progress);

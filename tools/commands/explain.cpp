@@ -281,7 +281,9 @@ class Explain : public Command {
   [[nodiscard]] ScenarioFlags said_flags(const Scenario& scenario) const {
     ScenarioFlags said = flags_;
     said.variation.slow.clear();
-    for (const SlowItem& item : scenario.variation.slow) said.variation.slow.push_back(item.text);
+    for (const SlowItem& item : scenario.variation.slow) {
+      if (!item.of_profile) said.variation.slow.push_back(item.text);  // the profile brings it along
+    }
     return said;
   }
 
@@ -291,7 +293,7 @@ class Explain : public Command {
     context.flags = repeated_flags(said_flags(scenario));
     context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
-    context.auto_partition = scenario.profile && scenario.partition.automatic();
+    context.auto_partition = scenario.profile && is_evenest_cut(scenario, run.job);
     context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;
   }

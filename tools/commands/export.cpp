@@ -22,6 +22,7 @@
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/suggest.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/export_figure.hpp"
 #include "tools/output/kineto_folder.hpp"
@@ -134,8 +135,12 @@ class Export : public Command {
   [[noreturn]] void refuse_format() const {
     std::string all;
     for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
-    throw InputError(
-        Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
+    const std::vector<std::string> formats(kExportFormats.begin(), kExportFormats.end());
+    const std::string guess = to_ == "csv"    ? "pytorch-csv"
+                              : to_ == "json" ? "schedule-json"
+                                              : closest_name(to_, formats);
+    throw InputError(Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to",
+                                (guess.empty() ? "" : "did you mean " + guess + "? ") + "known formats: " + all});
   }
 
   // A preset or a file, to be edited.

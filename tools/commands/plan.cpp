@@ -94,6 +94,7 @@ class PlanCommand : public Command {
     figure::FigureFile drawn(figure_);
     Output output(output_, kPlanFormats);
     StderrProgress progress;
+    flags_.cells = html.wanted();
     const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
     const auto count = static_cast<std::size_t>(top);
     switch (output.format()) {

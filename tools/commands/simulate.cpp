@@ -102,7 +102,7 @@ class Simulate : public Command {
     context.flags = repeated_flags(scenario_);
     context.schedule = shell_file(name);
     context.own_partition = !scenario.partition.follows_from_job();
-    context.auto_partition = scenario.profile && scenario.partition.automatic();
+    context.auto_partition = scenario.profile && is_evenest_cut(scenario, run.job);
     context.more_microbatches = more_for(scenario, name, run);
     return context;
   }

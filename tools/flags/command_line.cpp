@@ -6,9 +6,11 @@
 #include <sstream>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/flags/foreign_flags.hpp"
 
 namespace debubble {
 
@@ -107,6 +109,28 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
   return flag == nullptr || is_positional(*flag) ? name : name + " " + std::string(type_of(*flag));
 }
 
+// A word without a flag: "debubble simulate 1f1b".
+std::string no_flag_help(const std::string& word, const FlagRows& rows, const std::string& otherwise) {
+  if (word.ends_with(".toml")) return "write --config " + word;
+  for (const char* const name : {"--schedule", "--model", "--topology", "--hardware"}) {
+    const Flag* const flag = find_flag(rows, name);
+    if (flag == nullptr || flag->names == nullptr) continue;
+    if (const std::string meant = closest_name(word, flag->names()); !meant.empty()) {
+      return "write " + std::string(name) + " " + meant;
+    }
+  }
+  return otherwise;
+}
+
+// "--recompute none", "--devices P"
+std::string example_of(const FlagRows& rows, const std::string& name) {
+  const Flag* const flag = find_flag(rows, name);
+  if (flag == nullptr || flag->words.empty()) return "write it like " + usage_of(rows, name);
+  std::string all;
+  for (const std::string& word : split_names(flag->words)) all += (all.empty() ? "" : ", ") + word;
+  return "write " + name + " and one of: " + all;
+}
+
 [[noreturn]] void refuse_extra(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& extras,
                                Diagnostic problem) {
   std::vector<std::string> names;
@@ -115,7 +139,10 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
   if (!extras.empty()) {
     problem.message = "unexpected \"" + extras.front() + "\"";
     const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
+    const std::string foreign = foreign_flag_help(extras.front(), rows);
     if (!guess.empty()) problem.help = "did you mean " + guess + "?";
+    if (!foreign.empty()) problem.help = foreign;
+    if (!extras.front().starts_with("-")) problem.help = no_flag_help(extras.front(), rows, problem.help);
     if (verb.name == "profile" && !extras.front().starts_with("-")) {
       problem.help = "a program to measure comes after two dashes: -- " + extras.front() + " ...";
     }
@@ -139,7 +166,7 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     problem.message = usage_of(rows, name.empty() ? text.substr(0, text.find(' ')) : name) + " is missing";
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !name.empty()) {
-    problem = {"C061", name, "no value follows", "write it like " + usage_of(rows, name)};
+    problem = {"C061", name, "no value follows", example_of(rows, name)};
   } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !name.empty()) {
     // Given several times, the values are joined by commas and the last one counts.
     const std::string value = text.substr(text.find_last_of(" ,") + 1);

@@ -22,6 +22,8 @@ test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml open
 fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
 # What tools/package needs in addition.
 package_packages=(dpkg-dev file:file gzip:gzip)
+# For the plugins of MPI and CBC, which packages have where apt knows these.
+plugin_packages=(libopenmpi-dev coinor-libcbc-dev)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
 # tsc: their bundle. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of the Python module.
 optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh libcairo2

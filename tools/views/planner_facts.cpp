@@ -21,22 +21,22 @@ constexpr std::string_view kPlannerPageHeader = R"(# Planners
 <!-- Made by `debubble list planners --format markdown`; a test fails where it differs from the catalog. -->
 
 Systems that decide where to cut a model and how many devices each part gets, each by its own objective and its own cost
-model. What one of them predicts is comparable with nothing but its own other predictions: a decision is judged by
-simulating it. `debubble list planners NAME` says the same about one of them.
+model. A planner's predictions can be compared only with each other, so decisions are judged by simulating them.
+`debubble list planners NAME` prints the same for one of them.
 
-Where the authors' program has a fault, there are two decisions: the one that it makes (`as published`), and the mended
-one, which is the default. Where none is known both are the same.
+Where the authors' program has a known bug, there are two variants: the program as it is (`as published`), and the
+corrected one, which is the default. Otherwise both are the same.
 
 `debubble explain planner NAME --model llama3-8b -p 8 -m 32` adds what a planner decides for a job, and `debubble explain
-planner all ...` asks all of them: every decision is simulated as a step of 1F1B with a flush (optpipe's, which decides
-the order, in that one), in which each replica takes its share of every microbatch, and shown with its regret, how much
-longer its step takes than the best one's that fits.
+planner all ...` asks all of them. Every decision is simulated as one step of 1F1B with a flush (optpipe's in the order
+that it decides), in which each replica takes its share of every microbatch, and shown with its regret: how much longer
+its step takes than that of the best decision that fits.
 
 **Certainty** says how sure we are that a row is the algorithm of its name:
 
-- *verified*: decisions of the authors' program come out of ours, in tests;
+- *verified*: tests reproduce decisions of the authors' program;
 - *derived*: built from the published description, and tested against brute force or closed forms;
-- *recalled*: the description was not at hand. The rule is ours, after what is known of it, and tested as such.
+- *recalled*: the full description was not available. We implemented what is known of it, and test that.
 
 )";
 

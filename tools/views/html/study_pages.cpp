@@ -29,6 +29,7 @@ Page plan_page(const Plan& plan, std::size_t top, const std::string& command_lin
   if (plan.search.runs.empty()) return page;
   page.answers.emplace_back("certainty", certainty_words(plan));
   page.documents.push_back({"runs.json", plan_json(plan, plan.search.runs.size(), tool)});
+  if (plan.cells) page.documents.push_back({"cells.json", plan_cells_json(*plan.cells)});
   page.documents.push_back({"runs.csv", plan_csv(plan, plan.search.runs.size())});
   if (!plan.best) return page;
   const Simulated& best = *plan.best;

@@ -209,6 +209,21 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   return json.text(2) + "\n";
 }
 
+std::string plan_cells_json(const PlanCells& cells) {
+  Json json{{"dimensions", Json::array()}, {"pairs", Json::array()}};
+  for (const CellDimension& one : cells.dimensions) {
+    json["dimensions"].push_back({{"name", one.name}, {"values", one.values}});
+  }
+  for (const CellPair& pair : cells.pairs) {
+    Json counts = Json::array();
+    for (const PlanCellCount& one : pair.cells) {
+      counts.push_back(Json(std::vector<std::int64_t>{one.fits, one.illegal, one.too_large, one.open}));
+    }
+    json["pairs"].push_back({{"across", pair.across}, {"down", pair.down}, {"counts", std::move(counts)}});
+  }
+  return json.text(-1) + "\n";
+}
+
 std::string plan_csv_head() {
   return "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,"
          "pp,dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks";

@@ -13,6 +13,8 @@ namespace debubble {
 // The best `top` runs are shown.
 [[nodiscard]] std::string plan_view(const Plan& plan, std::size_t top, const ViewStyle& style);
 [[nodiscard]] std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool);
+// For the heat map of a page: of each pair of values how many fit, are illegal, too large, and not simulated.
+[[nodiscard]] std::string plan_cells_json(const PlanCells& cells);
 // One line for each run that was simulated and fits, the best first.
 [[nodiscard]] std::string plan_csv(const Plan& plan, std::size_t top);
 // Its columns, and one run in them; neither line is ended.

@@ -1,6 +1,7 @@
 // The page of a plan: the best runs, the front of time and memory, and how good each choice of two dimensions can be.
 import { Point, scatter } from "../charts/scatter";
 import { TimeWindow } from "../charts/window";
+import { PlanCells } from "../data/cells";
 import { PageData } from "../data/page";
 import { Assumption } from "../data/report";
 import { node, pre, section } from "../parts/dom";
@@ -105,13 +106,18 @@ function frontSection(report: PlanReport, runs: PlannedRun[]): HTMLElement {
   return section(what, node("div", { class: "chart" }, chart), told, node("p", { class: "faint" }, hint));
 }
 
-function heatSection(runs: PlannedRun[]): HTMLElement {
-  const of = (name: string, key: keyof Choice): { name: string; of: (run: PlannedRun) => string | number } => ({
+function heatSection(runs: PlannedRun[], cells: PlanCells): HTMLElement {
+  const of = (
+    name: string,
+    key: keyof Choice
+  ): { name: string; key: string; of: (run: PlannedRun) => string | number } => ({
     name,
+    key,
     of: (run) => run.choice[key],
   });
   const map = heatMap<PlannedRun>({
     rows: runs,
+    cells,
     dimensions: [
       of("tp", "tp"),
       of("pp", "pp"),
@@ -140,12 +146,13 @@ export function planPage(page: PageData, main: HTMLElement): void {
   main.append(head({ ...page.header, verdict }));
   if (report.runs.length > 0) {
     const { runs } = JSON.parse(page.text("runs.json")) as PlanReport;
+    const cells = JSON.parse(page.text("cells.json")) as PlanCells;
     main.append(section("The best runs", table({ caption: "Predicted; the best first", columns, rows: report.runs })));
     const flags = report.frameworks.map(({ framework, text, note }) =>
       node("div", {}, node("b", {}, framework), pre(`flags for ${framework}`, text), node("p", {}, note))
     );
     if (flags.length > 0) main.append(section("To paste", ...flags));
-    main.append(frontSection(report, runs), heatSection(runs));
+    main.append(frontSection(report, runs), heatSection(runs, cells));
   } else {
     main.append(pre("the report", page.text("report.txt"), "report"));
   }

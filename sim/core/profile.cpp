@@ -7,15 +7,15 @@
 namespace debubble {
 namespace {
 
-void divide(Nanoseconds& time, double factor) {
+void shorten(Nanoseconds& time, double factor) {
   time = static_cast<Nanoseconds>(std::llround(static_cast<double>(time) / factor));
 }
 
-void divide(std::optional<TimeStatistics>& times, double factor) {
+void shorten(std::optional<TimeStatistics>& times, double factor) {
   if (!times) return;
-  divide(times->median, factor);
-  if (times->p10) divide(*times->p10, factor);
-  if (times->p90) divide(*times->p90, factor);
+  shorten(times->median, factor);
+  if (times->p10) shorten(*times->p10, factor);
+  if (times->p90) shorten(*times->p90, factor);
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ Profile as_of_equal_ranks(Profile profile) {
     const auto found = factors.find(layer.name);
     if (found == factors.end() || found->second == 1) continue;
     std::optional<TimeStatistics> forward = layer.forward;
-    divide(forward, found->second);
+    shorten(forward, found->second);
     layer.forward = *forward;
     for (std::optional<TimeStatistics>* times : {&layer.backward, &layer.input_grad, &layer.weight_grad}) {
-      divide(*times, found->second);
+      shorten(*times, found->second);
     }
   }
   return profile;

@@ -91,6 +91,10 @@ TEST_CASE("an unknown schedule is refused") {
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "vpp"}) == R"(error[S001]: no schedule is called "vpp"
   --> --schedule
+  = help: write --schedule interleaved
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "xyz"}) == R"(error[S001]: no schedule is called "xyz"
+  --> --schedule
   = help: see `debubble list schedules`; a file ends in .csv or .json
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "recompute"}) ==
@@ -256,7 +260,7 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C003]: "json" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png
+  = help: did you mean schedule-json? known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, hardware
 )");
   CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
         R"(error[C003]: "torchcsv" is not a format debubble can export to

@@ -182,7 +182,8 @@ def check_doctor_in(machine, prefix):
 
 def check_plugins(machine, packages, say):
     """Without them their flags say what to install; installed by apt alone, each does what it is for."""
-    solve = f"cd {EMPTY} && debubble simulate --schedule optimal --param solver=cbc -p 3 -m 4 --times f=1,b=1,w=1 2>&1"
+    solve = f"cd {EMPTY} && debubble simulate --schedule optimal -p 2 -m 3 --comm 6 --param memory_limit=2,3 " \
+        "--param backward=whole --param solver=cbc --param offload=yes 2>&1"  # as in docs/optimal.md
     over_mpi = f"cd {EMPTY} && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 " \
         "debubble live --backend mpi --clock logical -p 4 -m 8 2>&1"
     expect_in("no plugin for CBC", "debubble-cbc", machine.run(f"{solve} || true")[0])
@@ -191,7 +192,7 @@ def check_plugins(machine, packages, say):
         machine.apt("install", f"/tmp/{packages[name].name}")
     check_binaries(machine, "/usr", FROM_APT)
     check_doctor(machine, "debubble", ["MPI", "CBC"])
-    expect_in("optimal by CBC", "CBC", machine.run(solve)[0])
+    expect_in("optimal by CBC", "nodes of CBC", " ".join(machine.run(solve)[0].split()))
     machine.apt("install", "openmpi-bin")
     expect_in("live over MPI", "4 devices", machine.run(over_mpi)[0])
     say("debian: doctor, one schedule by CBC, one run over MPI, with the plugins' packages")

@@ -16,6 +16,7 @@
 #include "formats/files/interrupt.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/version.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
@@ -57,6 +58,10 @@ std::string verb_overview() {
 [[noreturn]] void refuse_verb(const std::string& name) {
   const std::vector<std::string> names = verb_names();
   const std::string guess = closest_name(name, names);
+  if (const ScheduleEntry* entry = find_schedule(name); entry != nullptr) {
+    throw InputError(Diagnostic{"C060", "", "there is no verb \"" + name + "\"",
+                                "write `debubble simulate --schedule " + entry->name + "`"});
+  }
   throw InputError(Diagnostic{"C060", "", "there is no verb \"" + name + "\"",
                               guess.empty() ? "run `debubble --help` for the list" : "did you mean " + guess + "?"});
 }

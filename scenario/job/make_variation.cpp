@@ -20,9 +20,10 @@ std::vector<double> piece_factors(const std::vector<double>& microbatches, int p
   return factors;
 }
 
-// What the ranks took that a profile was joined from, on so many devices.
+// What the ranks took that a profile was joined from, on so many devices. Measured, but it is our conclusion that the
+// rank is slow and not its layers.
 Assumption slow_rank(const SlowItem& item, int devices) {
-  if (holds_for(item, devices)) return {"slow", item.text + ", as the ranks of " + item.file, Source::kMeasured};
+  if (holds_for(item, devices)) return {"slow", item.text + ", as the ranks of " + item.file, Source::kModelled};
   return {"slow",
           fmt::format("not the ranks of {} ({}), which are {} and not {}: the layers of all count alike", item.file,
                       item.text, item.factors.size(), devices),

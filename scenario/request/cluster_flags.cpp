@@ -53,7 +53,8 @@ Parallelism read_group_sizes(const ClusterFlags& flags) {
     fail("F003", "--ep",
          "experts are split over the context and data ranks: " + std::to_string(sizes.expert) + " does not divide " +
              std::to_string(sizes.context) + " x " + std::to_string(sizes.data),
-         "the nearest that fits: --ep " + std::to_string(near));
+         sizes.data == 1 && near == 1 ? "add replicas: --dp " + std::to_string(sizes.expert)
+                                      : "the nearest that fits: --ep " + std::to_string(near));
   }
   return sizes;
 }

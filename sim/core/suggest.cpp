@@ -27,6 +27,14 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
   return row[right.size()];
 }
 
+// "h100" of "dgx-h100".
+bool is_end(std::string_view one, std::string_view other) {
+  constexpr std::size_t kLeast = 3;
+  if (one.size() < kLeast || one.size() >= other.size() || one.front() == '-') return false;
+  const std::size_t before = other.size() - one.size();
+  return other[before - 1] == '-' && edit_distance(one, other.substr(before)) == 0;
+}
+
 // One is the first part of the other, up to a dash: "a100" and "a100-80", "h100-sxm" and "h100".
 bool is_beginning(std::string_view one, std::string_view other) {
   constexpr std::size_t kLeast = 3;
@@ -57,6 +65,11 @@ std::string closest_name(std::string_view typed, std::span<const std::string> ca
       best = distance;
       result = candidate;
     }
+  }
+  if (result.empty()) {
+    const auto found =
+        std::find_if(candidates.begin(), candidates.end(), [&](const std::string& one) { return is_end(typed, one); });
+    if (found != candidates.end()) result = *found;
   }
   return result;
 }

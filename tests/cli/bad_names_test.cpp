@@ -189,7 +189,7 @@ TEST_CASE("an unknown topology is refused") {
       folder.refusal({"simulate", "--topology", "nvl72"}) ==
       R"(error[C003]: "nvl72" is not one of: ideal, dgx-a100, dgx-h100, dgx-h200, dgx-b200, gb200-nvl72, v100-mesh, pcie, ring, fully-connected, switch, fat-tree, dragonfly, hxmesh
   --> --topology
-  = help: write --topology ideal
+  = help: did you mean gb200-nvl72?
 )");
 }
 

@@ -63,6 +63,16 @@ TEST_CASE("the first part of a name counts more than a letter") {
         "name, such as llama3-8b");
 }
 
+TEST_CASE("what is near is said where a newcomer tries") {
+  CHECK(help_of_refusal({"1f1b"}) == "write `debubble simulate --schedule 1f1b`");
+  CHECK(help_of_refusal({"simulate", "--topology", "h100"}) == "did you mean dgx-h100?");
+  CHECK(help_of_refusal({"simulate", "--model", "mixtral-8x7b", "--ep", "8"}) == "add replicas: --dp 8");
+  CHECK(help_of_refusal({"explain", "op", "2F3"}) == "write `debubble explain 2F3`");
+  const Folder folder;
+  CHECK(folder.refusal({"whatif", "--model", "gpt-1.3b", "--to", "tp=2"})
+            .starts_with("error[C061]: unexpected \"tp=2\"\n"));
+}
+
 TEST_CASE("a flag of a few words is told them, a format of export the closest one") {
   CHECK(help_of_refusal({"simulate", "--model", "gpt-1.3b", "--recompute"}) ==
         "write --recompute and one of: none, selective, full");

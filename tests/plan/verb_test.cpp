@@ -157,7 +157,7 @@ TEST_CASE("the best are cut for slow links, too, where links may differ, and wha
   CHECK(contains(cut["restrictions"].back(), "were also cut for each device's own links"));
   // One that is typed as balanced is cut again, too; on ideal links there is nothing to gain.
   CHECK(plan({"--topology", "dgx-a100:4", "--p2p", "blocking", "--partition", "auto"})["runs"] == cut["runs"]);
-  const Json ideal = plan({});
+  const Json ideal = plan({"--topology", "ideal"});
   for (const Json& run : ideal["runs"]) CHECK_FALSE(contains(run["choice"]["text"], "partition auto"));
   CHECK_FALSE(contains(ideal["restrictions"].back(), "were also cut"));
 }

@@ -81,6 +81,10 @@ class Explain : public Command {
     if (!name_.empty() && topic_ != "schedule") {
       const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
                          find_schedule(topic_) != nullptr;
+      if (topic_ == "op" && is_op_name(name_)) {
+        throw InputError(Diagnostic{"C061", "explain", "an op is explained by its name alone",
+                                    "write `debubble explain " + name_ + "`"});
+      }
       const std::string both = topic_ + " " + name_;
       if (!known && !closest_name(both, term_names()).empty()) nothing_called(both);
       throw InputError(Diagnostic{known ? "C061" : "C003", "explain",

@@ -64,7 +64,9 @@ ScenarioFlags with_flags(const ScenarioFlags& base, const std::string& text, con
   const std::vector<std::string> words = shell_words(text, place);
   if (words.empty()) fail("C061", place, "no flag follows", "write it like " + place + " '--recompute full --tp 4'");
   ScenarioFlags own;
-  const std::string complaint = parse_quietly(flag_rows(own), words);
+  std::string complaint = parse_quietly(flag_rows(own), words);
+  constexpr std::string_view kUnexpected = "The following argument was not expected: ";  // CLI11's words
+  if (complaint.starts_with(kUnexpected)) complaint = "unexpected \"" + complaint.substr(kUnexpected.size()) + "\"";
   if (!complaint.empty()) {
     fail("C061", place, complaint, "write flags of `debubble simulate`, like " + place + " '--recompute full --tp 4'");
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "cost_models/transformer/host_pace.hpp"
+
 namespace debubble {
 namespace {
 
@@ -52,10 +54,16 @@ Nanoseconds kernels_alone(const std::vector<OpCost>& ops, const Wanted& wanted) 
   return sum;
 }
 
-// Parts of one product are one call of a framework, which launches them in a row.
-Nanoseconds host_time(const LayerOp& op, Nanoseconds host_launch) {
-  const int calls = op.kind == LayerOp::Kind::kMatmul ? op.kernels / op.parts : op.kernels;
-  return calls * host_launch;
+template <typename Wanted>
+std::vector<HostStep> host_steps(const std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanoseconds host_launch,
+                                 const Wanted& wanted) {
+  std::vector<HostStep> steps;
+  for (const OpCost& cost : ops) {
+    if (!wanted(cost.op.phase)) continue;
+    const std::int64_t launches = cost.op.experts ? cost.op.batch : std::max(1, cost.op.kernels);
+    steps.push_back({host_time(cost.op, host_launch), launches, cost.*part, cost.op.host_waits});
+  }
+  return steps;
 }
 
 // Sums the ops that `wanted` takes, and writes what each adds into `part`. `room`: what the other pass's kernels take.
@@ -64,10 +72,12 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
                     const Wanted& wanted) {
   PhaseCost sum;
   Nanoseconds host = 0;
+  bool host_waits = false;
   for (std::size_t k = 0; k < ops.size(); ++k) {
     OpCost& cost = ops[k];
     if (!wanted(cost.op.phase)) continue;
     host += host_time(cost.op, host_launch);
+    host_waits = host_waits || cost.op.host_waits;
     cost.*part = cost.own.alone;
     if (is_collective(cost)) {
       const bool gathers = cost.op.collective == CollectiveKind::kAllGather;
@@ -88,7 +98,8 @@ PhaseCost phase_sum(std::vector<OpCost>& ops, Nanoseconds OpCost::*part, Nanosec
     sum.total += cost.*part;
   }
   // The host runs ahead of the GPU, but no further than a phase: kernels that are shorter than their launches wait.
-  sum.launches = std::max<Nanoseconds>(0, host - sum.total);
+  sum.launches = host_waits && host > 0 ? device_waits(host_steps(ops, part, host_launch, wanted))
+                                        : std::max<Nanoseconds>(0, host - sum.total);
   sum.total += sum.launches;
   return sum;
 }

@@ -123,7 +123,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   if (!once) pass("permute", routed.own + routed.sent, 2, {});
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("tokens to their experts", routed.sent, imbalance);
+    list.token_exchange("tokens to their experts", routed.sent, imbalance, setup.capacity_factor == 0);
   }
   if (split) {
     list.begin_part();
@@ -145,7 +145,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("results to their tokens", routed.sent, imbalance);
+    list.token_exchange("results to their tokens", routed.sent, imbalance, false);
   }
   if (!once) pass("unpermute", routed.own + routed.sent, 2, weighted_sum(routed.sent / sizes.element));
 }

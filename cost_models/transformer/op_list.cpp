@@ -110,6 +110,8 @@ void OpList::cast(const Linear& linear) {
   const auto made = [&](Phase phase, std::int64_t columns) {
     LayerOp op = elementwise_op(linear.name + ": cast to fp8", phase, rows * columns * per_number, look_first ? 2 : 1);
     op.quantises = true;
+    op.batch = linear.batch;
+    op.experts = linear.batch > 1 && setup_.fp8_recipe != Fp8Recipe::kDelayed;
     op.recipe = setup_.fp8_recipe;
     op.pass_flops = 2.0 * static_cast<double>(rows) * static_cast<double>(columns);  // scaling, the largest number
     // Behind a pass: it reads what that one has in hand. Forward, nothing else needs that in 16 bits; but a scale of
@@ -227,14 +229,16 @@ void OpList::collective(const std::string& name, Dimension group, CollectiveKind
   backward(op);
 }
 
-void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance) {
+void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance, bool host_waits) {
   const TransformerShape& shape = setup_.shape;
   LayerOp op = tensor_collective(name, CollectiveKind::kAllToAll, bytes, Phase::kForward);
   op.group = Dimension::kExpert;
   op.imbalance = imbalance;
   op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
   op.beside_other_pass = setup_.exchange_overlap;
+  op.host_waits = host_waits;
   forward(op);
+  op.host_waits = false;
   op.name += "'s gradient";
   op.phase = Phase::kInputGrad;
   backward(op);

@@ -76,7 +76,8 @@ class OpList {
   void collective(const std::string& name, Dimension group, CollectiveKind forward, CollectiveKind backward,
                   Bytes bytes, double imbalance = 1);
   // Tokens to the ranks of their experts, or back; `bytes` of all copies of a token.
-  void token_exchange(const std::string& name, Bytes bytes, double imbalance);
+  // `host_waits`: until it knows how many copies each expert gets.
+  void token_exchange(const std::string& name, Bytes bytes, double imbalance, bool host_waits);
   void forward(LayerOp op);
   void backward(LayerOp op);
   // The forwards of the parts from `first_part` on run again before their backwards.

@@ -265,7 +265,7 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
         R"(error[C003]: "torchcsv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, hardware
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==

@@ -11,8 +11,7 @@ Nanoseconds host_time(const LayerOp& op, Nanoseconds host_launch) {
   constexpr std::int64_t kCounted = 28;
   constexpr std::int64_t kLaunched = 48;
   const std::int64_t calls = op.kind == LayerOp::Kind::kMatmul ? op.kernels / op.parts : op.kernels;
-  const Nanoseconds others = op.experts ? (op.batch - 1) * host_launch * kCounted / kLaunched : 0;
-  return calls * host_launch + others;
+  return calls * host_launch + op.further_launches * host_launch * kCounted / kLaunched;
 }
 
 Nanoseconds device_waits(const std::vector<HostStep>& steps) {

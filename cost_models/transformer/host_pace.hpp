@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-// Parts of one product are one call of a framework, which launches them in a row. Experts' products, and the casts of
-// their rows where a recipe has no fused kernel, are one launch for each expert of a grouped layer's loop.
+// Parts of one product are one call of a framework, which launches them in a row. So are experts' products, each a call
+// of the library of its own.
 [[nodiscard]] Nanoseconds host_time(const LayerOp& op, Nanoseconds host_launch);
 
 // One op as the two see it.

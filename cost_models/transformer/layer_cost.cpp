@@ -60,7 +60,7 @@ std::vector<HostStep> host_steps(const std::vector<OpCost>& ops, Nanoseconds OpC
   std::vector<HostStep> steps;
   for (const OpCost& cost : ops) {
     if (!wanted(cost.op.phase)) continue;
-    const std::int64_t launches = cost.op.experts ? cost.op.batch : std::max(1, cost.op.kernels);
+    const std::int64_t launches = std::max(1, cost.op.kernels) + cost.op.further_launches;
     steps.push_back({host_time(cost.op, host_launch), launches, cost.*part, cost.op.host_waits});
   }
   return steps;

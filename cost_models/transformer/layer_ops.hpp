@@ -31,7 +31,7 @@ struct LayerOp {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;  // kMatmul; kAttention: the scores, queries x keys x head size
   std::int64_t value = 0;                       // kAttention: size of a head's value; 0: as the key's
   bool causal = false;                          // kAttention
-  bool experts = false;                         // kMatmul, or the cast of its factor: `batch` of them, one for each expert
+  bool experts = false;                         // kMatmul: one of the batch for each expert
   Fp8Recipe recipe = Fp8Recipe::kDelayed;       // kMatmul in 8 bits, and kElementwise that makes its factors:
   bool quantises = false;                       // a table of products with quantisation has this one in it
   double flops = 0;                             // multiply and add count as two
@@ -43,6 +43,7 @@ struct LayerOp {
   Bytes bytes = 0;                              // read and written, of the device's memory
   NumberFormat format = NumberFormat::kBf16;
   int kernels = 1;                       // how many launches it represents
+  std::int64_t further_launches = 0;     // of the host, in the same call: one for each expert after the first
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
@@ -53,7 +54,7 @@ struct LayerOp {
   double imbalance = 1;    // of experts: the busiest rank's tokens over the mean; `m` counts it already
   // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
   bool beside_next = false;
-  bool host_waits = false;  // before its launch the host waits for the GPU, which counts what is to come
+  bool host_waits = false;         // before its launch the host waits for the GPU, which counts what is to come
   bool beside_other_pass = false;  // kCollective: runs while the backward, or forward, of another microbatch computes
 };
 

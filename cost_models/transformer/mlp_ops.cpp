@@ -120,10 +120,11 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
     list.elementwise(name, bytes, bytes, kernels, kernels, work);
   };
 
+  const std::size_t first = list.parts();
   if (!once) pass("permute", routed.own + routed.sent, 2, {});
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("tokens to their experts", routed.sent, imbalance, setup.capacity_factor == 0);
+    list.token_exchange("tokens to their experts", routed.sent, imbalance);
   }
   if (split) {
     list.begin_part();
@@ -135,6 +136,9 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
       makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
   add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance, activation_again},
                 TensorSide::kNone, TensorSide::kNone, list);
+  // How many tokens there are for each expert, the router decides on the GPU; buffers and products need it on the host.
+  // A capacity pads or drops to sizes that are known before.
+  if (setup.capacity_factor == 0) list.host_waits_before(first);
   if (sorted) {
     pass("sort by rank", sorting, 1, once ? weighted_sum(routed.arrived / sizes.element) : PassWork{});
   }
@@ -145,7 +149,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (parallel.expert > 1) {
     list.begin_part();
-    list.token_exchange("results to their tokens", routed.sent, imbalance, false);
+    list.token_exchange("results to their tokens", routed.sent, imbalance);
   }
   if (!once) pass("unpermute", routed.own + routed.sent, 2, weighted_sum(routed.sent / sizes.element));
 }

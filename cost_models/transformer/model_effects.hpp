@@ -19,6 +19,8 @@ struct ModelEffects {
   bool kernel_gaps = true;           // kernels without a measured table take a launch and a fill each
   bool measured_collectives = true;  // collectives inside layers as measured; else NCCL's own latencies and bandwidths
   bool slowed_compute = true;        // compute beside a collective is slowed
+  bool expert_launches = true;       // the host launches the products of each expert one by one
+  bool counted_tokens = true;        // the host waits for the GPU's count of each expert's tokens
 
   friend bool operator==(const ModelEffects&, const ModelEffects&) = default;
 };

@@ -43,6 +43,10 @@ NumberFormat OpList::format_of(const Linear& linear) const {
   return wide ? NumberFormat::kBf16 : setup_.compute;
 }
 
+std::int64_t OpList::further_launches(const Linear& linear) const {
+  return setup_.effects.expert_launches ? linear.batch - 1 : 0;
+}
+
 LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   LayerOp op;
   op.phase = phase;
@@ -59,6 +63,7 @@ LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   }
   op.imbalance = linear.imbalance;
   op.experts = linear.batch > 1;
+  op.further_launches = further_launches(linear);
   op.recipe = setup_.fp8_recipe;
   op.format = format_of(linear);
   // A weight gradient is dense, and so are both of its factors.
@@ -110,8 +115,8 @@ void OpList::cast(const Linear& linear) {
   const auto made = [&](Phase phase, std::int64_t columns) {
     LayerOp op = elementwise_op(linear.name + ": cast to fp8", phase, rows * columns * per_number, look_first ? 2 : 1);
     op.quantises = true;
-    op.batch = linear.batch;
-    op.experts = linear.batch > 1 && setup_.fp8_recipe != Fp8Recipe::kDelayed;
+    // Transformer Engine casts all experts' rows in one kernel with scales that are known before, else one by one.
+    if (setup_.fp8_recipe != Fp8Recipe::kDelayed) op.further_launches = further_launches(linear);
     op.recipe = setup_.fp8_recipe;
     op.pass_flops = 2.0 * static_cast<double>(rows) * static_cast<double>(columns);  // scaling, the largest number
     // Behind a pass: it reads what that one has in hand. Forward, nothing else needs that in 16 bits; but a scale of
@@ -229,19 +234,21 @@ void OpList::collective(const std::string& name, Dimension group, CollectiveKind
   backward(op);
 }
 
-void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance, bool host_waits) {
+void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance) {
   const TransformerShape& shape = setup_.shape;
   LayerOp op = tensor_collective(name, CollectiveKind::kAllToAll, bytes, Phase::kForward);
   op.group = Dimension::kExpert;
   op.imbalance = imbalance;
   op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
   op.beside_other_pass = setup_.exchange_overlap;
-  op.host_waits = host_waits;
   forward(op);
-  op.host_waits = false;
   op.name += "'s gradient";
   op.phase = Phase::kInputGrad;
   backward(op);
+}
+
+void OpList::host_waits_before(std::size_t part) {
+  if (setup_.effects.counted_tokens) parts_.at(part).forward.front().host_waits = true;
 }
 
 void OpList::recompute_from(std::size_t first_part) { again_.emplace_back(first_part, parts_.size()); }

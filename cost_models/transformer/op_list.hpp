@@ -76,10 +76,11 @@ class OpList {
   void collective(const std::string& name, Dimension group, CollectiveKind forward, CollectiveKind backward,
                   Bytes bytes, double imbalance = 1);
   // Tokens to the ranks of their experts, or back; `bytes` of all copies of a token.
-  // `host_waits`: until it knows how many copies each expert gets.
-  void token_exchange(const std::string& name, Bytes bytes, double imbalance, bool host_waits);
+  void token_exchange(const std::string& name, Bytes bytes, double imbalance);
   void forward(LayerOp op);
   void backward(LayerOp op);
+  // The host waits for the GPU before it launches this part's forward.
+  void host_waits_before(std::size_t part);
   // The forwards of the parts from `first_part` on run again before their backwards.
   void recompute_from(std::size_t first_part);
   [[nodiscard]] std::size_t parts() const { return parts_.size(); }
@@ -94,6 +95,7 @@ class OpList {
 
   [[nodiscard]] NumberFormat format_of(const Linear& linear) const;
   [[nodiscard]] LayerOp matmul_op(const Linear& linear, LayerOp::Phase phase) const;
+  [[nodiscard]] std::int64_t further_launches(const Linear& linear) const;
   static void cut(LayerOp& product, int parts);
   void cast(const Linear& linear);
   // Into how many parts a product is cut whose input is gathered over the tensor ranks, or whose output is summed.

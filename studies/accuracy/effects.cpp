@@ -48,6 +48,8 @@ std::vector<ModelEffect> make_effects() {
       switched("logits and router in 16 bits", "in 8 bits as all products", &E::wide_logits),
       switched("launch of kernels on the device", "no time between kernels", &E::kernel_gaps),
       flagged("launches by the host", "kernels from CUDA graphs", {"--cuda-graphs"}, "--cuda-graphs=on", true),
+      switched("experts' launches one by one", "one launch of the host for all experts' products", &E::expert_launches),
+      switched("counts of tokens on the host", "it knows them before the GPU has counted", &E::counted_tokens),
       switched("measured collectives", "NCCL's latencies and bandwidths", &E::measured_collectives),
       switched("compute slowed beside collectives", "not slowed", &E::slowed_compute),
       flagged("tensor ranks' overlap", "none (--tensor-overlap off)", {"--tensor-overlap"}, "--tensor-overlap=off",

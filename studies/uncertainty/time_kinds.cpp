@@ -98,9 +98,7 @@ class TimeKinds {
       case LayerOp::Kind::kElementwise:
         return add("passes over memory", time, passes_scatter());
       case LayerOp::Kind::kCollective:
-        if (op.exchange.dispatch != MoeDispatch::kAllToAll)
-          return add("exchanges of tokens", time, scatter::kTokenExchange);
-        return add_collective(op.group, time);
+        return add_layer_collective(op, time);
     }
   }
 
@@ -124,12 +122,26 @@ class TimeKinds {
 
   [[nodiscard]] static double passes_scatter() { return scatter::kPasses; }
 
+  // Where a flag says how they overlap, that is known.
+  void add_layer_collective(const LayerOp& op, double time) {
+    const TrainingSetup& setup = *scenario_.transformer.setup;
+    const bool says = op.group == Dimension::kExpert
+                          ? setup.exchange_overlap
+                          : op.group != Dimension::kTensor || setup.user_buffers.gathers || setup.user_buffers.sums;
+    const double open = says ? 0 : scatter::kOpenOverlap;
+    if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
+      return add("exchanges of tokens", time, in_squares(scatter::kTokenExchange, open));
+    }
+    add_collective(op.group, time, open);
+  }
+
   // Within machines that were measured, or as NCCL's figures say.
-  void add_collective(Dimension group, double time) {
+  void add_collective(Dimension group, double time, double open = 0) {
     const int machine = alike_machine(scenario_.cluster.topology);
     const bool measured = measured_machine(graph_name()).has_value() && machine > 0 && reach_of(group) <= machine;
-    add(measured ? "collectives within machines" : "collectives between machines", time,
-        measured ? scatter::kMeasuredCollectives : scatter::kModelledCollectives);
+    const std::string whose = group == Dimension::kTensor ? "tensor ranks' collectives" : "collectives";
+    add(whose + (measured ? " within machines" : " between machines"), time,
+        in_squares(measured ? scatter::kMeasuredCollectives : scatter::kModelledCollectives, open));
   }
 
   // GPUs from the first to the last rank of a group, where ranks are laid out as usual.

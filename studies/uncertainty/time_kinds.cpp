@@ -122,12 +122,12 @@ class TimeKinds {
 
   [[nodiscard]] static double passes_scatter() { return scatter::kPasses; }
 
-  // Where a flag says how they overlap, that is known.
+  // Where a flag says how they overlap, that is known; `on`, the default, may be what nobody asked for.
   void add_layer_collective(const LayerOp& op, double time) {
     const TrainingSetup& setup = *scenario_.transformer.setup;
-    const bool says = op.group == Dimension::kExpert
-                          ? setup.exchange_overlap
-                          : op.group != Dimension::kTensor || setup.user_buffers.gathers || setup.user_buffers.sums;
+    const bool tensor = setup.user_buffers.gathers || setup.user_buffers.sums || !setup.tensor_overlap;
+    const bool says =
+        op.group == Dimension::kExpert ? setup.exchange_overlap : op.group != Dimension::kTensor || tensor;
     const double open = says ? 0 : scatter::kOpenOverlap;
     if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
       return add("exchanges of tokens", time, in_squares(scatter::kTokenExchange, open));

@@ -36,7 +36,8 @@ struct SliceOrder {
   Nanoseconds end = 0;
 
   friend bool operator<(const SliceOrder& a, const SliceOrder& b) {
-    return std::tie(a.begin, a.device, a.group, a.end) < std::tie(b.begin, b.device, b.group, b.end);
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return std::tie(a.device, a.group, a.end) < std::tie(b.device, b.group, b.end);
   }
 };
 

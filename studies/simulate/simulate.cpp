@@ -113,8 +113,8 @@ std::optional<Result> numbers_only(const Job& job, Progress& progress) {
 void require_room_for_spans(const Job& job) {
   constexpr std::size_t kBytesEach = 220;
   require_room(job.schedule.total_ops(), kBytesEach,
-               "use fewer microbatches: the steady state repeats; numbers alone, without --trace and --save-run, take "
-               "16 bytes per op where transfers overlap with compute and share no links");
+               "use fewer microbatches: the steady state repeats; numbers alone, or with --trace FILE.pftrace, take "
+               "16 to 20 bytes per op where transfers overlap with compute and share no links");
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Result {
 };
 
 // What a caller looks at. Of a run of more than kMostShownOps nobody sees single ops in a chart: where the numbers of
-// the report are all that is asked for, and follow without spans (brief_report.hpp), there is no timeline.
+// the report are all that is asked for, and follow without spans (brief_report.hpp), there is no timeline; a Perfetto
+// trace follows, too (streamed_trace.hpp).
 enum class Keep { kTimeline, kNumbers };
 inline constexpr std::size_t kMostShownOps = 200'000;
 

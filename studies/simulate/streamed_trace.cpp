@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,8 +16,10 @@
 #include "formats/exporters/perfetto_slices.hpp"
 #include "sim/core/at.hpp"
 #include "sim/engine/row_stream.hpp"
-#include "sim/engine/tensors_on_way.hpp"
 #include "studies/simulate/brief_analysis.hpp"
+#include "studies/simulate/local_inputs.hpp"
+#include "studies/simulate/path_finder.hpp"
+#include "studies/simulate/streamed_items.hpp"
 
 namespace debubble {
 
@@ -27,132 +28,11 @@ namespace {
 using trace_detail::PerfettoSlices;
 using trace_detail::SliceOrder;
 
+constexpr Nanoseconds kAfterAll = std::numeric_limits<Nanoseconds>::max();
+
 [[noreturn]] void throw_not_complete() {
   throw std::logic_error("write_streamed_trace: rows that do not come to their end");
 }
-
-// Which cells are on the critical path, from what began each of them.
-class PathFinder : public RunObserver {
- public:
-  PathFinder(std::size_t ops, std::size_t devices) : last_(devices) { back_.reserve(ops); }
-
-  void level(std::int32_t /*device*/, Nanoseconds /*at*/, const BytesByCategory& /*bytes*/) override {}
-  void nothing_before(Nanoseconds /*time*/) override {}
-  void cell(const ExplainedCell& cell) override {
-    const std::int64_t number = cell.cell->number;
-    back_.push_back(cell.parent < 0 ? 0 : static_cast<std::uint32_t>(number - cell.parent));
-    Last& last = at(last_, cell.cell->device);
-    if (last.cell < 0 || cell.cell->end > last.end) last = {number, cell.cell->end};
-  }
-
-  // By number of the cell. Of what ends last the first, as critical_path() takes it.
-  [[nodiscard]] std::vector<bool> path() const {
-    std::vector<bool> on_path(back_.size(), false);
-    const auto ends_first = [](const Last& a, const Last& b) { return a.end < b.end; };
-    const auto last = std::max_element(last_.begin(), last_.end(), ends_first);
-    if (last == last_.end() || last->cell < 0) return on_path;
-    for (std::int64_t cell = last->cell;; cell -= at(back_, cell)) {
-      on_path[to_index(cell)] = true;
-      if (at(back_, cell) == 0) return on_path;
-    }
-  }
-
- private:
-  struct Last {
-    std::int64_t cell = -1;
-    Nanoseconds end = -1;
-  };
-
-  std::vector<std::uint32_t> back_;  // from each cell to its parent; 0: it has none
-  std::vector<Last> last_;           // by device
-};
-
-// When what a cell takes from its own device was made.
-class LocalInputs {
- public:
-  explicit LocalInputs(const Schedule& schedule)
-      : schedule_(schedule), ends_(2 * to_index(schedule.stages), schedule.total_pieces()) {}
-
-  [[nodiscard]] Nanoseconds take(const Op& op) {
-    if (op.kind == OpKind::kForward) return same_device(op, op.stage - 1) ? take(0, op.stage - 1, op.microbatch) : 0;
-    if (!makes_input_gradient(op.kind)) return take(1, op.stage, op.microbatch);
-    const Nanoseconds own = take(0, op.stage, op.microbatch);
-    return same_device(op, op.stage + 1) ? std::max(own, take(1, op.stage + 1, op.microbatch)) : own;
-  }
-
-  // A forward is taken by its own backward and by the next stage, an input gradient by W and by the stage before.
-  void put(const Op& op, Nanoseconds end) {
-    if (op.kind == OpKind::kForward) {
-      put(0, op, 1 + (same_device(op, op.stage + 1) ? 1 : 0), end);
-    } else if (makes_input_gradient(op.kind)) {
-      put(1, op, (makes_weight_gradient(op.kind) ? 0 : 1) + (same_device(op, op.stage - 1) ? 1 : 0), end);
-    }
-  }
-
- private:
-  [[nodiscard]] bool same_device(const Op& op, std::int32_t stage) const {
-    if (stage < 0 || stage >= schedule_.stages) return false;
-    const std::int32_t replica = at(schedule_.replica_of, op.microbatch);
-    return schedule_.placement.device_of(replica, stage) == schedule_.placement.device_of(replica, op.stage);
-  }
-  [[nodiscard]] Nanoseconds take(std::int32_t what, std::int32_t stage, std::int32_t piece) {
-    const std::int32_t place = 2 * stage + what;
-    const Nanoseconds end = ends_.find(place, piece).end;
-    ends_.take(place, piece);
-    return end;
-  }
-  void put(std::int32_t what, const Op& op, int takers, Nanoseconds end) {
-    for (int taker = 0; taker < takers; ++taker) ends_.put(2 * op.stage + what, op.microbatch, {0, end});
-  }
-
-  const Schedule& schedule_;
-  TensorsOnWay ends_;
-};
-
-// What an op, or a pair, is called, and where it is.
-struct NamedCell {
-  Op op;
-  Op partner;
-  bool paired = false;
-  std::int32_t device = 0;
-
-  [[nodiscard]] const Op* with() const { return paired ? &partner : nullptr; }
-};
-
-// What something waited for: nothing, a cell, or a transfer, of `cell.op` from `cell.device`.
-struct NamedGate {
-  enum class Kind : std::uint8_t { kStart, kCell, kTransfer };
-  Kind kind = Kind::kStart;
-  NamedCell cell;
-};
-
-struct CellItem {
-  NamedCell cell;
-  NamedGate gate;
-  Nanoseconds ready = 0;
-  Nanoseconds wait = 0;
-  std::array<std::uint64_t, 2> leaving{};
-  std::array<std::uint64_t, 2> arriving{};
-};
-struct TransferItem {
-  Transfer transfer;
-  bool sends = false;
-  NamedCell maker;
-};
-struct GapItem {
-  std::optional<NamedCell> before;
-  NamedGate gate;
-  NanosecondsByCause causes{};
-};
-// A cell, or the transfer.
-struct StretchItem {
-  std::optional<NamedCell> cell;
-  Transfer transfer;
-};
-struct LevelItem {
-  BytesByCategory bytes{};
-};
-using TraceItem = std::variant<CellItem, TransferItem, GapItem, StretchItem, LevelItem>;
 
 // Writes what has gone by, in order, as soon as nothing can come before it.
 class StreamedTraceWriter : public RunObserver {
@@ -167,6 +47,7 @@ class StreamedTraceWriter : public RunObserver {
         inputs_(job.schedule),
         last_(job.schedule.rows.size()),
         levels_(job.schedule.rows.size()) {
+    for (const TransferTime& transfer : stream.tables().channels) longest_ = std::max(longest_, transfer.total());
     if (path_ == nullptr) return;
     for (std::size_t device = 0; device < job.schedule.rows.size(); ++device) {
       if (job.schedule.rows[device].empty()) add_last_gap(static_cast<std::int32_t>(device), 0);
@@ -207,14 +88,18 @@ class StreamedTraceWriter : public RunObserver {
     level = {true, false, at_time, bytes};
   }
 
+  // A transfer on the critical path is known when the cell goes by that takes it.
   void nothing_before(Nanoseconds time) override {
     for (std::size_t device = 0; device < levels_.size(); ++device) {
       if (levels_[device].at < time) add_level(static_cast<std::int32_t>(device));
     }
-    write_until(time);
+    write_until(time - longest_);
   }
 
-  void finish() { nothing_before(std::numeric_limits<Nanoseconds>::max()); }
+  void finish() {
+    nothing_before(kAfterAll);
+    write_until(kAfterAll);
+  }
 
  private:
   struct Level {
@@ -320,6 +205,7 @@ class StreamedTraceWriter : public RunObserver {
   }
 
   [[nodiscard]] bool comes_first(const Waiting& a, const Waiting& b) const {
+    if (a.order.begin != b.order.begin) return a.order.begin < b.order.begin;  // as a rule
     if (a.order < b.order) return true;
     if (b.order < a.order) return false;
     const auto* first = std::get_if<TransferItem>(&items_[a.item]);
@@ -348,7 +234,7 @@ class StreamedTraceWriter : public RunObserver {
   void write(const SliceOrder& order, const CellItem& item) {
     arrows_of(item.leaving, leaving_);
     arrows_of(item.arriving, arriving_);
-    waited_for_ = gate_text(item.gate);
+    set_waited_for(item.gate);
     PerfettoSlices::Cell cell;
     cell.op = item.cell.op;
     cell.partner = item.cell.with();
@@ -372,7 +258,7 @@ class StreamedTraceWriter : public RunObserver {
   }
 
   void write(const SliceOrder& order, const TransferItem& item) {
-    waited_for_ = gate_text({NamedGate::Kind::kCell, item.maker});
+    set_waited_for({NamedGate::Kind::kCell, item.maker});
     slices_.write_transfer(item.transfer, item.sends, order.begin, waited_for_);
   }
 
@@ -384,7 +270,7 @@ class StreamedTraceWriter : public RunObserver {
     gap.causes = &item.causes;
     if (item.before) {
       before_ = slices_.cell_name(item.before->op, item.before->with());
-      waited_for_ = gate_text(item.gate);
+      set_waited_for(item.gate);
       gap.before = before_;
       gap.waited_for = waited_for_;
     }
@@ -406,20 +292,32 @@ class StreamedTraceWriter : public RunObserver {
     slices_.write_level(order.device, order.begin, item.bytes);
   }
 
-  [[nodiscard]] std::string gate_text(const NamedGate& gate) {
-    if (gate.kind == NamedGate::Kind::kStart) return "start";
+  // Into waited_for_.
+  void set_waited_for(const NamedGate& gate) {
     const NamedCell& cell = gate.cell;
-    if (gate.kind == NamedGate::Kind::kCell) {
-      return std::string(slices_.cell_name(cell.op, cell.with())) + " on device " + std::to_string(cell.device);
+    switch (gate.kind) {
+      case NamedGate::Kind::kStart:
+        waited_for_ = "start";
+        return;
+      case NamedGate::Kind::kCell:
+        waited_for_ = slices_.cell_name(cell.op, cell.with());
+        waited_for_ += " on device ";
+        break;
+      case NamedGate::Kind::kTransfer: {
+        Transfer transfer;
+        transfer.op = cell.op;
+        waited_for_ = slices_.transfer_name(transfer);
+        waited_for_ += " from device ";
+        break;
+      }
     }
-    Transfer transfer;
-    transfer.op = cell.op;
-    return std::string(slices_.transfer_name(transfer)) + " from device " + std::to_string(cell.device);
+    waited_for_ += std::to_string(cell.device);
   }
 
   const Job& job_;
   const RowStream& stream_;
   Nanoseconds makespan_;
+  Nanoseconds longest_ = 0;        // transfer
   const std::vector<bool>* path_;  // null: without the tracks of idle times and of the critical path
   PerfettoSlices& slices_;
   LocalInputs inputs_;

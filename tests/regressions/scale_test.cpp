@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cost_models/uniform.hpp"
+#include "formats/exporters/perfetto_trace.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "scenario/job/job.hpp"
 #include "schedules/catalog.hpp"
@@ -26,6 +27,7 @@
 #include "studies/simulate/brief_report.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/room.hpp"
+#include "studies/simulate/streamed_trace.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {
@@ -148,6 +150,55 @@ TEST_CASE("a report without spans has the numbers of one with them") {
   MESSAGE(compared << " compared, " << full << " out of memory");
   CHECK(compared > 400);
   CHECK(full > 20);
+}
+
+// What a trace of its spans has: all bytes.
+std::string trace_of_spans(const Job& job, const Report& report, const TraceInfo& info) {
+  const auto program = std::get<Program>(lower(job.schedule));
+  const Timeline timeline = simulate(program, job.schedule, job.costs, job.topology);
+  std::string trace;
+  (void)write_perfetto_trace(timeline, job.schedule, report, memory_curves(timeline, job.schedule, job.costs), info,
+                             [&](std::string_view text) { trace += text; });
+  return trace;
+}
+
+TEST_CASE("a trace that is written while the run goes by has the bytes of one of its spans") {
+  int compared = 0;
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    for (const auto& [devices, microbatches] :
+         {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{24, 48}, std::pair{2, 700}}) {
+      ScheduleRequest request;
+      request.devices = devices;
+      request.microbatches = microbatches;
+      Job job;
+      try {
+        job.schedule = build_schedule(entry.name, request);
+      } catch (const InputError&) {
+        continue;  // it does not take the size
+      }
+      for (const std::uint32_t seed : {0U, 2U, 4U, 5U, 8U}) {  // of set_costs, as above
+        set_costs(job, seed);
+        if (seed == 8) job.costs = split_costs(job.schedule, 1, 0, 1);  // ops that take no time
+        const std::optional<Report> brief = brief_report(job, 0);
+        if (!brief) continue;
+        ++compared;
+        CAPTURE(entry.name);
+        CAPTURE(seed);
+        const auto& captured = devices;  // clang 14 captures no structured binding
+        CAPTURE(captured);
+        TraceInfo info{"debubble", "0", "here"};
+        info.costs = &job.costs;
+        info.causes = seed != 4;
+        std::string streamed;
+        const std::int64_t events =
+            write_streamed_trace(job, *brief, info, [&](std::string_view text) { streamed += text; });
+        REQUIRE(events > 0);
+        REQUIRE(bool{streamed == trace_of_spans(job, *brief, info)});
+      }
+    }
+  }
+  MESSAGE(compared << " compared");
+  CHECK(compared > 300);
 }
 
 // A stream of microbatches of which `held` are in memory at a time; now and then one stays longer than usual.

@@ -7,6 +7,8 @@ Usage: check_results.py BINARY
 import dataclasses
 import importlib.util
 import pathlib
+import subprocess
+import sys
 import tempfile
 import xml.etree.ElementTree
 
@@ -139,6 +141,25 @@ def check_pandas():
     assert list(debubble.compare(schedules="1f1b,zb-h1", p=4, m=8).to_pandas().schedule) == ["1f1b", "zb-h1"]
     assert len(debubble.schedule("1f1b", p=2, m=2).to_pandas()) == 8
     assert len(debubble.profile("traces/published/zb-a100-1.5b-m24.json").to_pandas()) > 1
+
+
+def check_without_pandas_and_numpy():
+    """Numbers need neither; what does says so."""
+    code = """
+import sys
+sys.modules["numpy"] = sys.modules["pandas"] = None
+import debubble
+run = debubble.simulate(p=4, m=8)
+print(run.makespan_ns, len(run.json) > 0, "<svg" in run.svg())
+for look in (lambda: run.spans, lambda: debubble.compare(schedules="1f1b", p=2, m=2).to_pandas()):
+    try:
+        look()
+    except ImportError as error:
+        print("ImportError", error)
+"""
+    lines = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert lines[0] == "33000000 True True" and len(lines) == 3, lines
+    assert "numpy" in lines[1] and "apt-get install python3-pandas" in lines[2], lines
 
 
 if __name__ == "__main__":

@@ -35,13 +35,11 @@ bool is_end(std::string_view one, std::string_view other) {
   return other[before - 1] == '-' && edit_distance(one, other.substr(before)) == 0;
 }
 
-// One is the first part of the other, up to a dash: "a100" and "a100-80", "h100-sxm" and "h100".
+// "a100" of "a100-80".
 bool is_beginning(std::string_view one, std::string_view other) {
   constexpr std::size_t kLeast = 3;
-  const std::size_t shared = std::min(one.size(), other.size());
-  if (shared < kLeast || one.size() == other.size() || one.front() == '-') return false;
-  const char next = one.size() > shared ? one[shared] : other[shared];
-  return (next == '-' || next == '_') && edit_distance(one.substr(0, shared), other.substr(0, shared)) == 0;
+  if (one.size() < kLeast || one.size() >= other.size() || one.front() == '-') return false;
+  return (other[one.size()] == '-' || other[one.size()] == '_') && edit_distance(one, other.substr(0, one.size())) == 0;
 }
 
 }  // namespace
@@ -53,8 +51,8 @@ std::string closest_name(std::string_view typed, std::span<const std::string> ca
   std::size_t best = std::numeric_limits<std::size_t>::max();
   std::string result;
   if (typed.size() > kLongestName) return result;
-  if (std::any_of(candidates.begin(), candidates.end(), [&](const std::string& one) { return one == typed; })) {
-    return std::string(typed);
+  for (const std::string& candidate : candidates) {
+    if (edit_distance(typed, candidate) == 0) return candidate;
   }
   for (const std::string& candidate : candidates) {
     if (is_beginning(typed, candidate)) return candidate;  // "A100" means a100-80 rather than v100
@@ -66,10 +64,9 @@ std::string closest_name(std::string_view typed, std::span<const std::string> ca
       result = candidate;
     }
   }
-  if (result.empty()) {
-    const auto found =
-        std::find_if(candidates.begin(), candidates.end(), [&](const std::string& one) { return is_end(typed, one); });
-    if (found != candidates.end()) result = *found;
+  if (!result.empty()) return result;
+  for (const std::string& candidate : candidates) {
+    if (is_end(typed, candidate) || is_beginning(candidate, typed)) return candidate;  // "h100-sxm" means h100
   }
   return result;
 }

@@ -8,13 +8,13 @@ namespace {
 
 constexpr double kTeraFlops = 1e12;
 constexpr std::int64_t kMegabytes = 1'000'000;
-constexpr Bytes kGibibyte = Bytes{1} << 30;
+constexpr Bytes kOneGib = Bytes{1} << 30;
 
 struct OtherMaker {
   const char* name;
-  double fp32, half, fp8;  // TFLOP/s, dense; 0: the data sheet has none
-  int processors;          // compute units; 0: nothing that runs one tile of a product each
-  std::int64_t memory;     // GiB
+  double fp32, half, fp8;              // TFLOP/s, dense; 0: the data sheet has none
+  int processors;                      // compute units; 0: nothing that runs one tile of a product each
+  std::int64_t memory;                 // GiB
   std::int64_t bandwidth, host, link;  // MB/s; the link's is the sum of all its links, one way
   bool sparsity;
   const char* source;
@@ -23,7 +23,8 @@ struct OtherMaker {
 // The source's first part is what states the figures, its second the links (hardware_sources.cpp).
 constexpr OtherMaker kOtherMakers[] = {
     {"mi250x", 47.9, 191.5, 0, 110, 64, 1'638'400, 24'000, 200'000, false,
-     "AMD Instinct MI250X data sheet, dense rates: one of its two dies (GCD), which programs see as a GPU, with half of "
+     "AMD Instinct MI250X data sheet, dense rates: one of its two dies (GCD), which programs see as a GPU, with half "
+     "of "
      "all; links: 4 of the card's 8 Infinity Fabric links, 50 GB/s one way"},
     {"mi300x", 163.4, 1307.4, 2614.9, 304, 192, 5'300'000, 50'000, 448'000, true,
      "AMD Instinct MI300X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way"},
@@ -46,7 +47,7 @@ void add_other_makers(std::vector<Hardware>& list) {
     made.half_flops = row.half * kTeraFlops;
     made.fp8_flops = row.fp8 * kTeraFlops;
     made.multiprocessors = row.processors;
-    made.memory = row.memory * kGibibyte;
+    made.memory = row.memory * kOneGib;
     made.memory_bandwidth = row.bandwidth * kMegabytes;
     made.host_bandwidth = row.host * kMegabytes;
     made.link_bandwidth = row.link * kMegabytes;

@@ -25,7 +25,7 @@ bool has_nvlink(const Hardware& hardware) {
 }
 
 // "stated; links: ...; recalled": the part that begins with `word`, without it; empty: there is none.
-std::string part_of(const std::string& source, const std::string& word) {
+std::string source_part(const std::string& source, const std::string& word) {
   const std::size_t at = source.find(word);
   if (at == std::string::npos) return {};
   const std::size_t from = at + word.size();
@@ -36,7 +36,7 @@ std::string part_of(const std::string& source, const std::string& word) {
 std::string stated_part(const std::string& source) { return source.substr(0, source.find("; links: ")); }
 
 std::string link_text(const Hardware& hardware) {
-  const std::string own = part_of(hardware.source, "; links: ");
+  const std::string own = source_part(hardware.source, "; links: ");
   if (!own.empty()) return own;
   switch (hardware_links(hardware).value_or(LinkGeneration::kPcie)) {
     case LinkGeneration::kVolta:
@@ -89,17 +89,18 @@ HardwareSources hardware_sources(const Hardware& hardware) {
   HardwareSources made;
   add_data_sheet(hardware, made);
   made["host/bandwidth"] = host_source(hardware);
-  made["host/launch"] = hardware.host_launch
-                            ? HardwareSource{Source::kDefault, "one compiled program: no kernel is launched by itself"}
-                            : HardwareSource{Source::kDefault,
-                                             "what 720 runs of Megatron-DeepSpeed on A100 show (VIA-Research/vTrain)"};
+  made["host/launch"] =
+      hardware.host_launch
+          ? HardwareSource{Source::kDefault, "one compiled program: no kernel is launched by itself"}
+          : HardwareSource{Source::kDefault, "what 720 runs of Megatron-DeepSpeed on A100 show (VIA-Research/vTrain)"};
   const bool nccl = hardware_links(hardware).has_value();
   made["link/bandwidth"] = {nccl ? Source::kModelled : Source::kPublished, link_text(hardware)};
   made["link/latency"] = has_nvlink(hardware)
                              ? HardwareSource{Source::kPublished, "a step of a ring over NVLink in NCCL's tuner"}
                              : HardwareSource{Source::kDefault, "that of NVLink in NCCL's tuner, for want of a figure"};
   made["link/generation"] = {Source::kPublished, "its links"};
-  made["processors/tile_rows"] = made["processors/tile_columns"] = {Source::kDefault, "what products are cut into, assumed"};
+  made["processors/tile_rows"] =
+      made["processors/tile_columns"] = {Source::kDefault, "what products are cut into, assumed"};
   if (!hardware.kernels.empty()) {
     made["kernels/of"] = {Source::kMeasured, "debubble's table, traces/kernels/" + hardware.kernels + ".csv"};
   }

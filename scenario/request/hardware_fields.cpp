@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "cost_models/transformer/kernel_time.hpp"
@@ -15,8 +16,13 @@ namespace {
 
 constexpr double kTeraScale = 1e12;
 constexpr double kMostRate = 1e6;  // TFLOP/s
-constexpr double kMostBytes = 4503599627370496.0;
+constexpr double kMostFigure = 4503599627370496.0;
 constexpr double kLongestLaunch = 1e9;
+
+constexpr std::array<std::pair<std::string_view, Source>, 4> kSourceWords{{{"measured", Source::kMeasured},
+                                                                           {"published", Source::kPublished},
+                                                                           {"modelled", Source::kModelled},
+                                                                           {"assumed", Source::kDefault}}};
 
 std::string in_units(double value, const std::vector<std::pair<std::int64_t, const char*>>& units) {
   const std::int64_t whole = std::llround(value);
@@ -40,13 +46,13 @@ std::string without_blank(std::string text) {
   return text;
 }
 
-std::string rate_text(double value) {
+std::string bytes_rate_text(double value) {
   // As bandwidths are written, down to the byte.
   if (std::fmod(value, 1e6) == 0) return plain(value / 1e9) + " GB/s";
   return in_units(value, {{1'000, "kB/s"}, {1, "B/s"}});
 }
 
-std::string size_text(double value) {
+std::string whole_size_text(double value) {
   return in_units(value, {{std::int64_t{1} << 30, "GiB"}, {std::int64_t{1} << 20, "MiB"}, {1, "B"}});
 }
 
@@ -75,20 +81,20 @@ std::vector<HardwareField> make_hardware_fields() {
       {"processors", "tile_columns", "of a product's output", Unit::kCount, 1, 65536, false,
        [](const Figures& all) { return static_cast<double>(all.hardware.tile_columns); },
        [](Figures& all, double value) { all.hardware.tile_columns = static_cast<int>(value); }, "128"},
-      {"memory", "size", "", Unit::kSize, 1048576, kMostBytes, true,
+      {"memory", "size", "", Unit::kSize, 1048576, kMostFigure, true,
        [](const Figures& all) { return static_cast<double>(all.hardware.memory); },
        [](Figures& all, double value) { all.hardware.memory = std::llround(value); }, ""},
-      {"memory", "bandwidth", "", Unit::kBandwidth, 1e6, kMostBytes, true,
+      {"memory", "bandwidth", "", Unit::kBandwidth, 1e6, kMostFigure, true,
        [](const Figures& all) { return static_cast<double>(all.hardware.memory_bandwidth); },
        [](Figures& all, double value) { all.hardware.memory_bandwidth = std::llround(value); }, ""},
-      {"host", "bandwidth", "one way", Unit::kBandwidth, 1e6, kMostBytes, false,
+      {"host", "bandwidth", "one way", Unit::kBandwidth, 1e6, kMostFigure, false,
        [](const Figures& all) { return static_cast<double>(all.hardware.host_bandwidth); },
        [](Figures& all, double value) { all.hardware.host_bandwidth = std::llround(value); }, "24 GB/s, PCIe 4"},
       {"host", "launch", "of one kernel", Unit::kDuration, 0, kLongestLaunch, false,
        [](const Figures& all) { return static_cast<double>(all.hardware.host_launch.value_or(kEagerLaunch)); },
        [](Figures& all, double value) { all.hardware.host_launch = std::llround(value); },
        "62 us, as 720 runs of Megatron-DeepSpeed on A100 show"},
-      {"link", "bandwidth", "one way, as payload reaches it", Unit::kBandwidth, 1e6, kMostBytes, false,
+      {"link", "bandwidth", "one way, as payload reaches it", Unit::kBandwidth, 1e6, kMostFigure, false,
        [](const Figures& all) { return static_cast<double>(all.hardware.link_bandwidth); },
        [](Figures& all, double value) { all.hardware.link_bandwidth = std::llround(value); },
        "that of the link to the host"},
@@ -146,9 +152,9 @@ std::string figure_text(const HardwareField& field, double value) {
     case FigureUnit::kTera:
       return plain(quotient(value, kTeraScale)) + " TFLOP/s";
     case FigureUnit::kSize:
-      return size_text(value);
+      return whole_size_text(value);
     case FigureUnit::kBandwidth:
-      return rate_text(value);
+      return bytes_rate_text(value);
     case FigureUnit::kDuration:
       return format_duration_exact(std::llround(value));
     case FigureUnit::kSwitch:
@@ -190,6 +196,22 @@ std::optional<LinkGeneration> links_named(const std::string& word) {
     if (word == to_string(one)) return one;
   }
   return std::nullopt;
+}
+
+std::optional<HardwareSource> parse_hardware_source(const std::string& text) {
+  for (const auto& [word, quality] : kSourceWords) {
+    if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ':') continue;
+    const std::size_t begin = text.find_first_not_of(' ', word.size() + 1);
+    if (begin != std::string::npos) return HardwareSource{quality, text.substr(begin)};
+  }
+  return std::nullopt;
+}
+
+std::string hardware_source_text(const HardwareSource& source) {
+  for (const auto& [word, quality] : kSourceWords) {
+    if (quality == source.quality) return std::string(word) + ": " + (source.text.empty() ? "not said" : source.text);
+  }
+  return "assumed: " + source.text;
 }
 
 }  // namespace debubble

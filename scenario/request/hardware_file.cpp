@@ -1,7 +1,6 @@
 #include "scenario/request/hardware_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -26,32 +25,11 @@ namespace {
 
 constexpr JsonDialect kHardwareDialect{
     .what = "file of hardware", .description = "docs/hardware.schema.json", .most_values = 1000, .most_items = 100};
-constexpr std::size_t kLongestName = 60;
+constexpr std::size_t kLongestHardwareName = 60;
 constexpr const char* kSourceHelp = R"(write "measured: WHERE", "published: WHERE", "modelled: HOW" or "assumed: WHY")";
-constexpr std::array<std::pair<std::string_view, Source>, 4> kSourceWords{{{"measured", Source::kMeasured},
-                                                                           {"published", Source::kPublished},
-                                                                           {"modelled", Source::kModelled},
-                                                                           {"assumed", Source::kDefault}}};
-
-// "published: NVIDIA's data sheet"; nothing where it says neither how certain nor where from.
-std::optional<HardwareSource> parse_source(const std::string& text) {
-  for (const auto& [word, quality] : kSourceWords) {
-    if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ':') continue;
-    const std::size_t begin = text.find_first_not_of(' ', word.size() + 1);
-    if (begin != std::string::npos) return HardwareSource{quality, text.substr(begin)};
-  }
-  return std::nullopt;
-}
-
-std::string source_text(const HardwareSource& source) {
-  for (const auto& [word, quality] : kSourceWords) {
-    if (quality == source.quality) return std::string(word) + ": " + (source.text.empty() ? "not said" : source.text);
-  }
-  return "assumed: " + source.text;
-}
 
 bool is_plain_name(const std::string& name) {
-  return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
+  return !name.empty() && name.size() <= kLongestHardwareName && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                   c == '.';
@@ -171,7 +149,7 @@ class HardwareReader {
   HardwareSource take_source(JsonObjectReader& figure) {
     const std::string text = figure.text("source");
     if (text.empty()) return {};
-    if (const std::optional<HardwareSource> source = parse_source(text)) return *source;
+    if (const std::optional<HardwareSource> source = parse_hardware_source(text)) return *source;
     figure.complain("P012", "source", in_quotes(text) + " does not say how certain the figure is, and where from",
                     kSourceHelp);
     return {};
@@ -343,11 +321,6 @@ class HardwareReader {
   std::shared_ptr<OwnHardware> own_ = std::make_shared<OwnHardware>();
 };
 
-// {"value": ..., "source": ...}
-Json said(const Json& value, const HardwareSource& source) {
-  return {{"value", value}, {"source", source_text(source)}};
-}
-
 }  // namespace
 
 bool is_hardware_file(std::string_view name) {
@@ -375,33 +348,6 @@ std::shared_ptr<const Hardware> hardware_named(const std::string& name, const st
   const std::string meant = closest_name(name, names);
   throw InputError(Diagnostic{"C003", place, "no hardware is named \"" + name + "\"",
                               meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all});
-}
-
-std::string write_hardware(const HardwareFigures& figures, const HardwareSources& sources, const std::string& name,
-                           const std::string& table) {
-  Json file = Json::object();
-  file["format"] = kHardwareFormat;
-  file["name"] = name;
-  if (!figures.hardware.source.empty()) file["description"] = figures.hardware.source;
-  for (const HardwareField& field : hardware_fields()) {
-    const double value = field.get(figures);
-    const bool none = value == 0 && field.least > 0;
-    const bool absent = field.unit == FigureUnit::kSwitch || field.unit == FigureUnit::kLinks ? value == 0 : none;
-    if (absent) continue;
-    file[field.group][field.key] = said(figure_json(field, value), source_of(sources, field.name()));
-  }
-  const std::string source = source_text(source_of(sources, "kernels/of"));
-  if (!table.empty()) {
-    file["kernels"] = {{"file", table}, {"source", source}};
-  } else if (!figures.hardware.kernels.empty()) {
-    file["kernels"] = {{"of", figures.hardware.kernels}, {"source", source}};
-  }
-  return file.text(2) + "\n";
-}
-
-std::string write_hardware(const Hardware& hardware, const std::string& name) {
-  return write_hardware(figures_of(hardware), hardware_sources(hardware), name,
-                        hardware.own == nullptr ? std::string() : hardware.own->tables_file);
 }
 
 }  // namespace debubble

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kLongSize = 8192;
 
-double rate_of(const MeasuredProduct& one) {
+double product_rate(const MeasuredProduct& one) {
   return 2 * static_cast<double>(one.m) * static_cast<double>(one.n) * static_cast<double>(one.k) / (one.us * 1e-6);
 }
 
@@ -134,7 +134,7 @@ class HardwareCalibration {
     int count = 0;
     for (const MeasuredProduct& one : products_) {
       if (one.dtype != dtype) continue;
-      best = std::max(best, rate_of(one));
+      best = std::max(best, product_rate(one));
       ++count;
     }
     if (count == 0 || (known_ != nullptr && peak >= best)) return;
@@ -171,7 +171,8 @@ class HardwareCalibration {
     }
     const auto [size, time] = *run;
     const MeasuredProduct product{size, size, size, "bf16", static_cast<double>(time) / 1e3, 0};
-    figures_.shares.sustained = std::min(1.0, std::round(1e4 * rate_of(product) / figures_.hardware.half_flops) / 1e4);
+    figures_.shares.sustained =
+        std::min(1.0, std::round(1e4 * product_rate(product) / figures_.hardware.half_flops) / 1e4);
     say("shares/sustained", "products of " + std::to_string(size) + " for seconds, " + where_);
   }
 

@@ -24,7 +24,7 @@ Nanoseconds now_ns() {
 
 // The median time of one call.
 template <typename Work>
-Nanoseconds time_of(const Work& work) {
+Nanoseconds time_of_call(const Work& work) {
   const Nanoseconds begin = now_ns();
   work();  // and warms up
   const Nanoseconds once = std::max<Nanoseconds>(1, now_ns() - begin);
@@ -69,7 +69,7 @@ class CpuProbe final : public Probe {
     std::vector<float> a(static_cast<std::size_t>(m * k), 1.0F);
     std::vector<float> b(static_cast<std::size_t>(k * n), 0.5F);
     std::vector<float> c(static_cast<std::size_t>(m * n));
-    return time_of([&] {
+    return time_of_call([&] {
       matmul_.multiply(Form::kPlain, Form::kPlain, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
                        a.data(), b.data(), false, c.data());
     });
@@ -84,7 +84,7 @@ class CpuProbe final : public Probe {
     std::vector<float> a(kPassFloats, 1.0F);
     std::vector<float> b(kPassFloats, 2.0F);
     std::vector<float> c(kPassFloats);
-    const Nanoseconds time = time_of([&] {
+    const Nanoseconds time = time_of_call([&] {
       for (std::size_t k = 0; k < kPassFloats; ++k) c[k] = a[k] + b[k];
     });
     return 3.0 * kPassFloats * sizeof(float) / static_cast<double>(time) * 1e9;
@@ -93,7 +93,7 @@ class CpuProbe final : public Probe {
   [[nodiscard]] std::optional<double> host_bandwidth() override {
     const std::vector<float> from(kPassFloats, 1.0F);
     std::vector<float> to(kPassFloats);
-    const Nanoseconds time = time_of([&] { std::memcpy(to.data(), from.data(), kPassFloats * sizeof(float)); });
+    const Nanoseconds time = time_of_call([&] { std::memcpy(to.data(), from.data(), kPassFloats * sizeof(float)); });
     return static_cast<double>(kPassFloats * sizeof(float)) / static_cast<double>(time) * 1e9;
   }
 

@@ -20,8 +20,8 @@ constexpr std::size_t kMostNodes = 16;    // of one axis
 constexpr std::size_t kMostJudged = 400;  // products that are left out one by one
 constexpr double kPassBandwidth = 0.85;   // as ProductFit has it
 
-constexpr double kLeastTime = 1e-6;  // microseconds that a table may have
-constexpr double kLongestTime = 1e12;
+constexpr double kLeastNodeTime = 1e-6;  // microseconds that a table may have
+constexpr double kLongestNodeTime = 1e12;
 constexpr double kLargestError = 1e6;
 
 struct GridRow {
@@ -102,7 +102,10 @@ double estimate_us(const std::vector<GridRow>& rows, const ProductFit& fit, cons
   for (const GridRow& row : rows) {
     if (&row == without) continue;
     double distance = 0;
-    for (std::size_t d = 0; d < 3; ++d) distance += std::pow(row.log_size.at(d) - log_size.at(d), 2);
+    for (std::size_t d = 0; d < 3; ++d) {
+      const double apart = row.log_size.at(d) - log_size.at(d);
+      distance += apart * apart;
+    }
     if (distance < 1e-12) return row.us;
     const double weight = 1 / (distance * distance);
     sum += weight * row.log_ratio;
@@ -164,7 +167,7 @@ ProductTable table_of_kind(std::vector<GridRow> rows, const std::vector<double>&
   for (const double n : table.columns) {
     for (const double k : table.inner) {
       for (const double m : table.rows) {
-        const double us = std::clamp(estimate_us(rows, table.fit, peak, {m, n, k}), kLeastTime, kLongestTime);
+        const double us = std::clamp(estimate_us(rows, table.fit, peak, {m, n, k}), kLeastNodeTime, kLongestNodeTime);
         table.log_us.push_back(std::log(us));
       }
     }

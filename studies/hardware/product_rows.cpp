@@ -19,8 +19,9 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kProductsDialect{.what = "table of measured products", .description = "docs/hardware.md"};
-constexpr std::size_t kMostProducts = 100'000;
+constexpr std::size_t kMostProducts = 50'000;
 constexpr std::int64_t kLargestProduct = 10'000'000;  // of one size
+constexpr std::size_t kLongestLine = 400;
 constexpr const char* kHeaderHelp = "the first line is m,n,k,dtype,time_us (or time_ns, time_ms, time_s)";
 constexpr std::array<const char*, 5> kProductTypes{"fp32", "bf16", "fp16", "fp8", "fp8-block"};
 constexpr std::array<std::pair<std::string_view, double>, 4> kTimeColumns{
@@ -71,6 +72,7 @@ class ProductReader {
   void take(std::string_view line) {
     const std::string text = trimmed(std::string(line));
     if (text.empty() || text.front() == '#') return;
+    if (text.size() > kLongestLine) return complain("P017", "this line is too long", "a product is five short fields");
     std::vector<std::string> fields = split(text);
     for (std::string& field : fields) field = trimmed(field);
     if (columns_.empty()) return take_header(fields);
@@ -162,7 +164,7 @@ class ProductReader {
                       "look at the unit of the time, and at --hardware");
     }
     if (count_ == kMostProducts) {
-      complain("P017", "the file has more than 100000 products", "leave out sizes that no layer has");
+      complain("P017", "the file has more than 50000 products", "leave out sizes that no layer has");
       problems_.throw_if_any();
     }
     ++count_;

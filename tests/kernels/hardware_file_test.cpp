@@ -46,7 +46,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 }  // namespace
 
-TEST_CASE("hardware file: the least there must be; what is missing says what holds instead") {
+TEST_CASE("hardware file: the least there must be, and what is missing says what holds instead") {
   const Hardware made = read_from(file_with(""));
   CHECK(made.half_flops == 400e12);
   CHECK(made.memory == Bytes{64} << 30);

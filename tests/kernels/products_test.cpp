@@ -70,6 +70,7 @@ TEST_CASE("products: columns in any order and unit, comments, and the median of 
 TEST_CASE("products: what is wrong is told by line, all at once") {
   CHECK(tells(faults_of(""), "P006 p.csv: the file is empty"));
   CHECK(tells(faults_of("m,n,k,dtype,time_us\n"), "there are no products"));
+  CHECK(tells(faults_of("m,n,k,dtype,time_us\n1,1,1,fp32,9" + std::string(400, '0') + "\n"), "P017 p.csv:2"));
   const std::string header = faults_of("m,n,kk,dtype,time\n1,2,3,bf16,4\n");
   CHECK(tells(header, "P005 p.csv:1: unknown column \"kk\""));
   CHECK(tells(header, "there is no column \"k\""));

@@ -51,7 +51,7 @@ class DiffCommand : public Command {
          .count = FlagCount::kAll},
         {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &log_},
         {.name = "--hardware",
-         .type = "NAME",
+         .type = "NAME|FILE",
          .names = hardware_names,
          .help = "of --log: its GPU",
          .default_text = "as nvidia-smi says",

@@ -149,9 +149,9 @@ class Export : public Command {
     if (name_.empty()) {
       throw InputError(Diagnostic{"C061", "export", "which hardware?", "see `debubble list hardware`"});
     }
-    const std::string given = repeated_flags(scenario_);
-    if (!given.empty()) {
-      throw InputError(Diagnostic{"C087", given.substr(0, given.find(' ')), "means nothing for --to hardware",
+    for (const Flag& row : flag_rows(scenario_)) {
+      if (!is_given(row)) continue;
+      throw InputError(Diagnostic{"C087", std::string(row.name), "means nothing for --to hardware",
                                   "leave it out: the file has the hardware's figures alone"});
     }
     const std::shared_ptr<const Hardware> hardware = hardware_named(name_, "export");

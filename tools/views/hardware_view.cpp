@@ -21,7 +21,7 @@ std::string tera_or_dash(double rate) {
   return rate > 0 ? plain(static_cast<double>(static_cast<std::int64_t>(rate / 1e11 + 0.5)) / 10) : "-";
 }
 
-std::string one_line(const Hardware& one) {
+std::string hardware_summary(const Hardware& one) {
   const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
   std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
   if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
@@ -87,7 +87,7 @@ Json hardware_json(const Hardware& hardware) {
                        {"source", to_string(fact.source)},
                        {"citation", fact.citation.empty() ? Json(nullptr) : Json(fact.citation)}});
   }
-  return {{"name", hardware.name}, {"summary", one_line(hardware)}, {"figures", figures}};
+  return {{"name", hardware.name}, {"summary", hardware_summary(hardware)}, {"figures", figures}};
 }
 
 }  // namespace debubble

@@ -36,7 +36,9 @@ class Readers(InFolder):
                ["import", "--from", "kineto"], ["import", "--from", "nsys"], ["import", "--from", "records"],
                ["import", "--from", "run"], ["diff"], ["diff", "--log"], ["check"], ["trace", "lint"],
                ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--efficiency"],
-               ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--kernels"])
+               ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--kernels"],
+               ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware"],
+               ["import", "--from", "gemm-table", "--hardware", "h100"])
 
     def test_a_device_is_no_file(self):
         self.write("p.json", outputs.PROFILE)
@@ -52,7 +54,7 @@ class Readers(InFolder):
             with open(self.path("large" + end), "wb") as file:
                 file.truncate(20 << 30)  # holds no blocks
         for reader in self.READERS:
-            name = "large.json" if reader[-1] in ("--topology", "--model", "--profile") else "large"
+            name = "large.json" if reader[-1] in ("--topology", "--model", "--profile", "--hardware") else "large"
             ended = self.run_here(*reader, name)
             self.assertEqual(ended.status, 2, (reader, ended.err[:300]))
             self.assertLess(ended.memory, 50, reader)
@@ -114,7 +116,7 @@ class Readers(InFolder):
 
     def test_a_missing_file_is_called_missing(self):
         for reader in self.READERS:
-            name = "missing.json" if reader[-1] in ("--topology", "--model", "--profile") else "missing"
+            name = "missing.json" if reader[-1] in ("--topology", "--model", "--profile", "--hardware") else "missing"
             ended = self.run_here(*reader, name)
             self.assertEqual(ended.status, 2, reader)
             self.assertIn(b"No such file", ended.err, reader)

@@ -5,7 +5,7 @@
 include(FetchContent)
 
 set(debubble_APT_LINE
-  "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev doctest-dev libbenchmark-dev zlib1g-dev")
+  "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev doctest-dev libbenchmark-dev zlib1g-dev")
 set(debubble_MIRROR "https://deb.debian.org/debian/pool/main" CACHE STRING
   "The folder pool/main of a Debian mirror, from which pinned libraries are downloaded")
 set(debubble_MISSING "")
@@ -60,7 +60,7 @@ if(debubble_PACKAGE AND NOT debubble_PACKAGE MATCHES "^(TGZ|DEB)$")
 endif()
 set(debubble_CARRIED "")
 if(debubble_PACKAGE)
-  set(debubble_CARRIED simdjson fmt TBB)
+  set(debubble_CARRIED simdjson tomlplusplus yaml-cpp fmt TBB)
   set(debubble_STATIC_CXX ON)
 endif()
 
@@ -106,6 +106,15 @@ if(debubble_TOOLS OR debubble_TESTS)
   debubble_dependency(simdjson 3.0 simdjson::simdjson
     s/simdjson/simdjson_3.0.1.orig.tar.gz
     156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed)
+  debubble_dependency(tomlplusplus 3.0 tomlplusplus::tomlplusplus
+    t/tomlplusplus/tomlplusplus_3.3.0+ds.orig.tar.xz
+    a143f15016090d88d72e018632efa43b1124bb62285d8c72d51d0cdb45ad787b)
+  set(YAML_CPP_BUILD_TOOLS OFF CACHE INTERNAL "")
+  set(YAML_CPP_BUILD_CONTRIB OFF CACHE INTERNAL "")
+  set(YAML_CPP_INSTALL OFF CACHE INTERNAL "")
+  debubble_dependency(yaml-cpp 0.7 yaml-cpp
+    y/yaml-cpp/yaml-cpp_0.7.0+dfsg.orig.tar.xz
+    dc63708605404e0b963e0ca3a9619d1c8270eda2839603e6fa0384e5e51e5312)
   debubble_dependency(CLI11 2.1 CLI11::CLI11
     c/cli11/cli11_2.1.2+ds.orig.tar.xz
     8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d)

@@ -260,12 +260,12 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C003]: "json" is not a format debubble can export to
   --> --to
-  = help: did you mean schedule-json? known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, hardware
+  = help: did you mean schedule-json? known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, torchtitan, megatron, deepspeed, hardware
 )");
   CHECK(folder.refusal({"export", "--to", "torchcsv"}) ==
         R"(error[C003]: "torchcsv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, hardware
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, torchtitan, megatron, deepspeed, hardware
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==

@@ -69,6 +69,8 @@ def library_breach(layer, path, included):
         return "nlohmann/json is included in .cpp files of formats and tests only"
     if included == "simdjson.h" and (path.suffix != ".cpp" or layer != "formats"):
         return "simdjson is included in .cpp files of formats only"
+    if included.startswith(("toml++/", "yaml-cpp/")) and (path.suffix != ".cpp" or layer != "formats"):
+        return "toml++ and yaml-cpp are included in .cpp files of formats only"
     if included in ("sqlite3.h", "sqlite3ext.h") and path.suffix != ".cpp":
         return "sqlite is included in .cpp files only"
     if included.startswith("fmt/") and layer not in ("formats", "scenario", "tools"):

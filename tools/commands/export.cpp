@@ -20,9 +20,11 @@
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/expressible.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/plan/framework_export.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/export_figure.hpp"
 #include "tools/output/kineto_folder.hpp"
@@ -37,7 +39,7 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 13> kExportFormats{"pytorch-csv",
+const std::array<std::string, 16> kExportFormats{"pytorch-csv",
                                                  "pytorch-comms",
                                                  "zero-bubble-json",
                                                  "schedule-json",
@@ -49,6 +51,9 @@ const std::array<std::string, 13> kExportFormats{"pytorch-csv",
                                                  "svg",
                                                  "pdf",
                                                  "png",
+                                                 "torchtitan",
+                                                 "megatron",
+                                                 "deepspeed",
                                                  "hardware"};
 
 std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
@@ -112,6 +117,8 @@ class Export : public Command {
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
     if (to_ == "kineto") return write_kineto(scenario, name, invocation);
+    if (const auto framework = framework_named(to_); framework && to_ != "pytorch")
+      return write_framework(scenario, name, *framework);
     OutputFile file(output_);
     if (is_trace() || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
@@ -160,6 +167,20 @@ class Export : public Command {
     file.write(write_hardware(*hardware, name));
     file.commit();
     if (output_ != "-") stderr_line("next: debubble explain hardware " + shell_file(output_));
+    return kExitOk;
+  }
+
+  // Notes are comments where the text may have some, and always on stderr.
+  int write_framework(const Scenario& scenario, const std::string& name, const std::string& framework) {
+    StderrProgress progress;
+    FrameworkExport made = export_to_framework(framework, scenario_, scenario, prepare(scenario, name, progress));
+    OutputFile file(output_);
+    if (framework != "DeepSpeed") {
+      for (const std::string& note : made.notes) file.write("# note: " + note + "\n");
+    }
+    file.write(made.text);
+    file.commit();
+    for (const std::string& note : made.notes) stderr_line("note: " + framework + ": " + note);
     return kExitOk;
   }
 

@@ -18,6 +18,7 @@
 #include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "tools/commands/import_framework.hpp"
 #include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_products.hpp"
 #include "tools/commands/import_profiles.hpp"
@@ -31,7 +32,9 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|run|gemm-table";
+constexpr const char* kTools =
+    "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|torchtitan|deepspeed|accelerate|nemo|"
+    "nanotron|neox|run|gemm-table";
 
 std::vector<std::string> import_tools() { return split_names(kTools); }
 
@@ -47,13 +50,14 @@ class Import : public Command {
         {.name = "--from",
          .type = "TOOL",
          .names = import_tools,
-         .help = "kineto, nsys, records, profiles, run, megatron, ...",
+         .help = "kineto, nsys, run, megatron, torchtitan, ...",
          .target = &flags_.from,
          .required = true},
     };
     add_rows(rows, trace_rows(flags_));
     add_rows(rows, run_rows());
     add_rows(rows, product_rows());
+    add_rows(rows, framework_rows(framework_));
     FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
     for (Flag& row : output) {
       if (row.name == "--output") row.given = &flags_.output_given;
@@ -63,6 +67,11 @@ class Import : public Command {
   }
 
   int run(const Invocation&) override {
+    if (is_framework(flags_.from)) {
+      refuse_flags(product_rows(), "anything but measured products");
+      return import_configuration();
+    }
+    refuse_flags(framework_rows(framework_), "anything but a framework's configuration");
     if (flags_.from == "gemm-table") return import_gemm_table();
     refuse_flags(product_rows(), "anything but measured products");
     if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) {
@@ -143,6 +152,23 @@ class Import : public Command {
     }
   }
 
+  // Of the flags of traces, what a configuration may lack: the model, and the length of its samples.
+  int import_configuration() {
+    refuse_flags(run_rows(), "anything but a measured run");
+    for (const Flag& row : trace_rows(flags_)) {
+      const bool shared = row.name == "--model" || row.name == "--sequence";
+      if (!shared) refuse_flags({row}, "a framework's configuration");
+    }
+    if (flags_.files.size() > 1) {
+      throw InputError(Diagnostic{"C087", "FILE",
+                                  "a configuration is one file; got " + std::to_string(flags_.files.size()),
+                                  "import them one by one"});
+    }
+    framework_.model = flags_.model.model;
+    framework_.sequence = flags_.model.sequence;
+    return import_framework(flags_.from, flags_.files.front(), framework_, flags_.output.output);
+  }
+
   int import_graph() {
     const std::string& file = flags_.files.front();
     const std::string text = read_file(file, "FILE");
@@ -163,6 +189,7 @@ class Import : public Command {
   TraceImportFlags flags_;
   RunImportFlags run_;
   std::string hardware_;
+  FrameworkRequest framework_;
 };
 
 }  // namespace

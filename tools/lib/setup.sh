@@ -14,7 +14,7 @@ die() {
 # Build tools that count as present wherever they come from, as command:package.
 build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 # Libraries, as packages. Tests need more, and some presets a second compiler.
-build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
+build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
   libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy)

@@ -1,0 +1,56 @@
+// A run as another framework's configuration describes it, in the flags of `debubble simulate`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/frameworks/config_tree.hpp"
+
+namespace debubble {
+
+// What the file does not say, and the command line does.
+struct FrameworkRequest {
+  std::optional<int> world_size;
+  std::optional<int> pipeline;
+  std::optional<int> tensor;
+  std::optional<int> sequence;
+  std::string model;  // a name, or a config.json; empty: the file's
+};
+
+struct FrameworkScenario {
+  std::vector<std::pair<std::string, std::string>> flags;  // name without dashes, value; "true" for a bare flag
+  std::vector<std::string> findings;                       // what is left out, unknown or assumed
+
+  void set(const std::string& flag, std::string value) { flags.emplace_back(flag, std::move(value)); }
+  void set(const std::string& flag, std::int64_t value) { flags.emplace_back(flag, std::to_string(value)); }
+  void find(std::string text) { findings.push_back(std::move(text)); }
+};
+
+// "torchtitan", "deepspeed", "accelerate", "nemo", "nanotron", "neox": whose configurations are read.
+[[nodiscard]] const std::vector<std::string>& framework_tools();
+
+// Throws InputError with all problems: P001 to P022 for a file that is none, F001 where it does not say something that
+// the run depends on (the message names the key, or the flag that gives it), F033 for what has no cost model. Keys that
+// may change time or memory and are not understood are findings.
+[[nodiscard]] FrameworkScenario read_framework(const std::string& tool, std::string_view text, const std::string& name,
+                                               const FrameworkRequest& request);
+
+// The scenario as a file for --config.
+[[nodiscard]] std::string write_framework_scenario(const FrameworkScenario& scenario, const std::string& tool,
+                                                   const std::string& name);
+
+// Readers of one framework each; they collect problems in the tree's list.
+[[nodiscard]] FrameworkScenario read_torchtitan(ConfigTree& tree, const FrameworkRequest& request);
+[[nodiscard]] FrameworkScenario read_deepspeed(ConfigTree& tree, const FrameworkRequest& request);
+[[nodiscard]] FrameworkScenario read_accelerate(ConfigTree& tree, const FrameworkRequest& request);
+[[nodiscard]] FrameworkScenario read_nemo(ConfigTree& tree, const FrameworkRequest& request);
+[[nodiscard]] FrameworkScenario read_nanotron(ConfigTree& tree, const FrameworkRequest& request);
+[[nodiscard]] FrameworkScenario read_neox(ConfigTree& tree, const FrameworkRequest& request);
+
+// F001 under a key of the file, or of the command line where `key` begins with "--".
+void require_key(ConfigTree& tree, const std::string& key, const std::string& message, const std::string& help);
+
+}  // namespace debubble

@@ -1,0 +1,45 @@
+// MegatronWords: what other configurations say by Megatron-LM's arguments, which have one reader.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/frameworks/framework_scenario.hpp"
+
+namespace debubble {
+
+class MegatronWords {
+ public:
+  MegatronWords(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
+
+  // "--name", "--name value".
+  void flag(const std::string& name) { words_.push_back("--" + name); }
+  void argument(const std::string& name, const std::string& value);
+  void argument(const std::string& name, std::int64_t value) { argument(name, std::to_string(value)); }
+  // The value under `path` as an argument: true is a bare flag, false and null are none, a list is several words.
+  // Placeholders of the environment count as their defaults, which is said; without one they are refused (F001).
+  void copy(const std::string& path, const std::string& name);
+  void find(std::string text) { findings_.push_back(std::move(text)); }
+
+  // `world`: ranks, as far as the file says; 0: it does not. `known_model`: of a preset's name; empty: the arguments
+  // have the sizes. With --model these are not looked at.
+  [[nodiscard]] FrameworkScenario scenario(std::int64_t world, const std::string& known_model);
+
+ private:
+  [[nodiscard]] std::string value_text(const JsonValue& value, const std::string& path);
+
+  ConfigTree& tree_;
+  const FrameworkRequest& request_;
+  std::vector<std::string> words_;
+  std::vector<std::string> findings_;
+};
+
+// "torch.bfloat16" as Megatron-LM writes it, "bf16"; another word as it is.
+[[nodiscard]] std::string dtype_word(std::string text);
+// With defaults in place of the environment's variables.
+[[nodiscard]] std::string resolved_word(const std::string& text);
+// "meta-llama/Meta-Llama-3-70B", "llama3_70B.yaml": the preset of that model, or its sizes as
+// for --model llama --model-size; empty: it is not known.
+[[nodiscard]] std::string preset_of_model_name(std::string name);
+
+}  // namespace debubble

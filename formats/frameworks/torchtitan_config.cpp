@@ -1,0 +1,389 @@
+// torchtitan's TOML: a model of its registry, batches local to a data-parallel rank, degrees of its device mesh.
+#include <algorithm>
+
+#include "formats/frameworks/framework_scenario.hpp"
+#include "formats/frameworks/torchtitan_models.hpp"
+#include "formats/text/text.hpp"
+
+namespace debubble {
+namespace {
+
+// The first of these sections that has the key: files of 2024 keep degrees in [training] and [experimental].
+std::string titan_path(ConfigTree& tree, const std::string& key) {
+  for (const char* section : {"parallelism.", "experimental.", "training."}) {
+    if (tree.has(section + key)) return section + key;
+  }
+  return "parallelism." + key;
+}
+
+class TitanReader {
+ public:
+  TitanReader(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
+
+  FrameworkScenario run() {
+    pass_what_costs_nothing();
+    read_model();
+    read_mesh();
+    read_batches();
+    read_pipeline();
+    read_precision();
+    read_rest();
+    return std::move(scenario_);
+  }
+
+ private:
+  void pass_what_costs_nothing() {
+    for (const char* section : {"job", "profiling", "metrics", "lr_scheduler", "checkpoint", "validation", "comm",
+                                "debug", "memory_estimation"}) {
+      tree_.pass(section);
+    }
+    for (const char* key : {"training.max_norm",
+                            "training.steps",
+                            "training.dataset",
+                            "training.dataset_path",
+                            "training.seed",
+                            "training.deterministic",
+                            "training.gc_freq",
+                            "training.gc_debug",
+                            "training.data_parallel_type",
+                            "optimizer.lr",
+                            "optimizer.eps",
+                            "optimizer.beta1",
+                            "optimizer.beta2",
+                            "optimizer.weight_decay",
+                            "optimizer.fused",
+                            "optimizer.implementation",
+                            "model.tokenizer_path",
+                            "model.hf_assets_path",
+                            "model.norm_type",
+                            "model.print_after_conversion",
+                            "training.warmup_steps",
+                            "activation_checkpoint.preserve_rng_state",
+                            "activation_checkpoint.determinism_check",
+                            "activation_checkpoint.debug",
+                            "experimental.custom_model_path",
+                            "experimental.custom_import",
+                            "experimental.custom_args_module"}) {
+      tree_.pass(key);
+    }
+  }
+
+  std::int64_t degree(const std::string& key, std::int64_t fallback = 1) {
+    const std::string path = titan_path(tree_, key);
+    return tree_.number(path, 1).value_or(fallback);
+  }
+
+  void read_model() {
+    const std::string name = tree_.word("model.name").value_or("llama3");
+    const std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
+    if (name == "flux") {
+      return tree_.complain("F033", "model.name", "flux makes pictures: its blocks are not modelled",
+                            "debubble simulates decoder-only language models");
+    }
+    if (!request_.model.empty()) return scenario_.set("model", request_.model);
+    std::vector<std::string> flavours;
+    bool known = false;
+    for (const TorchtitanFlavour& one : torchtitan_flavours()) {
+      if (name != one.name) continue;
+      known = true;
+      flavours.emplace_back(one.flavour);
+      if (flavour != one.flavour) continue;
+      scenario_.set("model", "llama");
+      return scenario_.set("model-size", std::string(one.sizes));
+    }
+    std::string all;
+    for (const std::string& one : flavours) all += (all.empty() ? "" : ", ") + one;
+    tree_.complain("P011", known ? "model.flavor" : "model.name",
+                   "torchtitan's model " + in_quotes(name + (known ? " " + flavour : "")) + " is not known",
+                   (known ? "known flavors: " + all + "; or " : std::string()) +
+                       "give its sizes as a config.json: --model FILE.json");
+  }
+
+  void read_mesh() {
+    tensor_ = degree("tensor_parallel_degree");
+    pipeline_ = degree("pipeline_parallel_degree");
+    context_ = degree("context_parallel_degree");
+    expert_ = degree("expert_parallel_degree");
+    replicas_ = degree("data_parallel_replicate_degree");
+    const std::string old = "training.data_parallel_degree";
+    const std::string path = tree_.has(old) ? old : titan_path(tree_, "data_parallel_shard_degree");
+    const auto given = tree_.number(path, -1);
+    const std::int64_t others = replicas_ * tensor_ * pipeline_ * context_;
+    shards_ = given.value_or(-1);
+    if (shards_ == 0) tree_.complain("P004", path, "0 shards", "-1 takes the rest of the ranks");
+    if (shards_ < 0) shards_ = shards_of_world(path, others);
+    scenario_.set("devices", pipeline_);
+    if (tensor_ > 1) {
+      scenario_.set("tp", tensor_);
+      scenario_.set("sequence-parallel", "true");  // the plans of all its models
+    }
+    if (context_ > 1) scenario_.set("cp", context_);
+    if (expert_ > 1) scenario_.set("ep", expert_);
+    if (replicas_ * shards_ > 1) scenario_.set("dp", replicas_ * shards_);
+    read_sharding();
+    const auto experts = tree_.number("parallelism.expert_tensor_parallel_degree", 1);
+    if (experts && *experts != tensor_ && expert_ > 1) {
+      scenario_.find("expert_tensor_parallel_degree " + std::to_string(*experts) +
+                     ": experts are modelled as split over all tensor ranks");
+    }
+    if (tree_.flag("parallelism.enable_async_tensor_parallel") ||
+        tree_.flag("experimental.enable_async_tensor_parallel")) {
+      scenario_.set("tensor-overlap", "userbuffers");
+      scenario_.find("enable_async_tensor_parallel counts as Transformer Engine's user buffers");
+    }
+    const auto rotate = tree_.word(titan_path(tree_, "context_parallel_rotate_method"));
+    if (rotate && *rotate != "allgather" && *rotate != "alltoall") {
+      scenario_.find("context_parallel_rotate_method " + *rotate + ": counts as a ring");
+    }
+    if (tree_.word("parallelism.expert_parallel_comm_backend").value_or("standard") == "deepep") {
+      scenario_.set("moe-dispatch", "deepep");
+    }
+  }
+
+  std::int64_t shards_of_world(const std::string& path, std::int64_t others) {
+    if (!request_.world_size) {
+      require_key(tree_, "--world-size",
+                  in_quotes(path) + " is -1, the rest of the ranks, and the file does not say how many there are",
+                  "add --world-size N, at least " + std::to_string(others));
+      return 1;
+    }
+    const std::int64_t world = *request_.world_size;
+    if (world % others == 0) return world / others;
+    require_key(tree_, "--world-size",
+                std::to_string(world) +
+                    " ranks are no multiple of replicas x tensor x context x pipeline = " + std::to_string(others),
+                "give a multiple of it");
+    return 1;
+  }
+
+  // fully_shard: weights, gradients and optimizer; what is gathered stays whole where a pipeline runs several
+  // microbatches, unless the file says otherwise.
+  void read_sharding() {
+    const std::string when = tree_.word(titan_path(tree_, "fsdp_reshard_after_forward")).value_or("default");
+    if (shards_ * context_ < 2) return;
+    scenario_.set("zero", "3");
+    const bool whole = when == "never" || (when == "default" && pipeline_ > 1);
+    if (whole) scenario_.set("keep-whole", "true");
+    if (when != "default" && when != "never" && when != "always") {
+      tree_.complain("P011", titan_path(tree_, "fsdp_reshard_after_forward"),
+                     in_quotes(when) + " is none of default, never and always", "write one of them");
+    }
+    if (replicas_ > 1) {
+      scenario_.find("data_parallel_replicate_degree " + std::to_string(replicas_) +
+                     ": sharding is modelled over all " + std::to_string(replicas_ * shards_) +
+                     " data ranks, the file shards over " + std::to_string(shards_));
+    }
+  }
+
+  void read_batches() {
+    const std::string path =
+        tree_.has("training.local_batch_size") ? "training.local_batch_size" : "training.batch_size";
+    local_ = tree_.number(path, 1).value_or(8);
+    if (!tree_.has(path)) scenario_.find("training.local_batch_size is not given: torchtitan's default of 8");
+    sequence_ = tree_.number("training.seq_len", 1).value_or(2048);
+    if (!tree_.has("training.seq_len")) scenario_.find("training.seq_len is not given: torchtitan's default of 2048");
+    if (request_.sequence) sequence_ = *request_.sequence;
+    scenario_.set("sequence", sequence_);
+    const std::int64_t each = local_ * replicas_ * shards_;
+    const auto global = tree_.number("training.global_batch_size", -1);
+    if (!global || *global < 0) return;
+    if (*global > 0 && *global % each == 0) {
+      steps_ = *global / each;
+      return;
+    }
+    tree_.complain(
+        "P012", "training.global_batch_size",
+        std::to_string(*global) + " samples are no multiple of local batch x data ranks = " + std::to_string(each),
+        "torchtitan refuses it, too");
+  }
+
+  void read_pipeline() {
+    if (pipeline_ < 2) {
+      for (const char* key :
+           {"pipeline_parallel_schedule", "pipeline_parallel_microbatch_size",
+            "pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers",
+            "pipeline_parallel_layers_per_stage", "pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"}) {
+        (void)tree_.find(titan_path(tree_, key));
+      }
+      scenario_.set("microbatch-size", local_);
+      return scenario_.set("microbatches", steps_);
+    }
+    std::int64_t size = tree_.number(titan_path(tree_, "pipeline_parallel_microbatch_size"), 1).value_or(1);
+    if (const auto count = tree_.number(titan_path(tree_, "pipeline_parallel_microbatches"), 1)) {
+      size = std::max<std::int64_t>(1, local_ / *count);
+    }
+    if (local_ % size != 0) {
+      tree_.complain(
+          "P012", titan_path(tree_, "pipeline_parallel_microbatch_size"),
+          std::to_string(local_) + " samples of a rank are no multiple of microbatches of " + std::to_string(size),
+          "torchtitan refuses it, too");
+    }
+    scenario_.set("microbatch-size", size);
+    scenario_.set("microbatches", std::max<std::int64_t>(1, local_ / size));
+    if (steps_ > 1) {
+      scenario_.find("a step is " + std::to_string(steps_) +
+                     " runs of the pipeline one after another (global_batch_size); one of them is simulated, with the "
+                     "whole optimizer step");
+    }
+    read_schedule();
+  }
+
+  void read_schedule() {
+    const std::string path = titan_path(tree_, "pipeline_parallel_schedule");
+    const std::string name = tree_.word(path).value_or("1F1B");
+    const auto table = tree_.word(titan_path(tree_, "pipeline_parallel_schedule_csv"));
+    const ScheduleEntry* entry = schedule_of_torchtitan(name);
+    if (table && !table->empty()) {
+      scenario_.set("schedule", *table);
+    } else if (entry != nullptr) {
+      scenario_.set("schedule", std::string(entry->name));
+    } else {
+      return tree_.complain(
+          "P011", path, "the schedule " + in_quotes(name) + " is not known",
+          "`debubble list schedules` shows what there is; a table of it can be given as --schedule FILE.csv");
+    }
+    read_stages(entry);
+  }
+
+  void read_stages(const ScheduleEntry* entry) {
+    for (const char* key : {"pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"}) {
+      if (!tree_.has(titan_path(tree_, key))) continue;
+      (void)tree_.number(titan_path(tree_, key));
+    }
+    scenario_.find(
+        "torchtitan gives embedding and output layer the weight of pipeline_parallel_first_ and "
+        "last_stage_less_layers blocks; the partition is chosen by cost: write partition = \"a,b,c\" to set it");
+    const auto points = tree_.find(titan_path(tree_, "pipeline_parallel_split_points"));
+    if (points != nullptr && !points->children.empty()) {
+      scenario_.find("pipeline_parallel_split_points: write partition = \"a,b,c\" for the same cut");
+    }
+    const auto per_stage = tree_.number(titan_path(tree_, "pipeline_parallel_layers_per_stage"), 1);
+    if (!per_stage || entry == nullptr || entry->default_chunks < 2) return;
+    const std::int64_t layers = layers_of_sizes();
+    const std::int64_t stages = (layers + 1) / *per_stage;
+    if (layers > 0 && stages >= pipeline_) scenario_.set("chunks", std::max<std::int64_t>(1, stages / pipeline_));
+  }
+
+  [[nodiscard]] std::int64_t layers_of_sizes() const {
+    for (const auto& [flag, value] : scenario_.flags) {
+      if (flag == "model-size" && value.starts_with("layers=")) return std::stoll(value.substr(7));
+    }
+    return 0;
+  }
+
+  void read_precision() {
+    bool eight = tree_.flag("float8.enable_float8_linear");
+    bool blocks = false;
+    if (const JsonValue* converters = tree_.find("model.converters"); converters != nullptr) {
+      for (const JsonValue& one : converters->children) {
+        eight = eight || one.text == "float8" || one.text.find("float8") != std::string::npos;
+        blocks = blocks || one.text.find("mx") != std::string::npos;
+      }
+    }
+    const std::string recipe = tree_.word("quantize.linear.float8.recipe_name").value_or("tensorwise");
+    for (const char* section : {"quantize", "float8", "mx"}) tree_.pass(section);
+    const std::string type = tree_.word("training.mixed_precision_param").value_or("bfloat16");
+    const std::string dtype = eight || blocks     ? "fp8"
+                              : type == "float32" ? "fp32"
+                              : type == "float16" ? "fp16"
+                                                  : "bf16";
+    scenario_.set("dtype", dtype);
+    if (dtype == "fp8") {
+      scenario_.set("fp8-recipe", blocks ? "mxfp8" : "tensorwise");
+      if (!blocks && recipe != "tensorwise") {
+        scenario_.find("quantize.linear.float8.recipe_name " + recipe + ": counts as scales of whole tensors");
+      }
+    }
+    if (tree_.word("training.mixed_precision_reduce").value_or("float32") == "bfloat16") {
+      scenario_.set("grad-dtype", "bf16");
+    }
+    const std::string weights = tree_.word("training.dtype").value_or("float32");
+    if (weights != "float32")
+      scenario_.find("training.dtype " + weights + ": 32-bit copies of the weights are counted");
+  }
+
+  void read_rest() {
+    const std::string mode = tree_.word("activation_checkpoint.mode").value_or("selective");
+    const std::string option = tree_.word("activation_checkpoint.selective_ac_option").value_or("2");
+    for (const char* key :
+         {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns", "activation_checkpoint.early_stop"}) {
+      tree_.pass(key);
+    }
+    if (mode == "full" || mode == "none") {
+      scenario_.set("recompute", mode);
+    } else if (mode == "selective" && option == "op") {
+      scenario_.set("recompute", "selective");
+      scenario_.find(
+          "activation_checkpoint \"op\" makes passes and every second product again; it counts as selective "
+          "recomputation of attention's core");
+    } else if (mode == "selective") {
+      scenario_.set("recompute", "full");
+      if (option != "1") {
+        scenario_.find("selective_ac_option " + in_quotes(option) +
+                       ": every block is made again, not every so many-th");
+      }
+    } else {
+      scenario_.find("activation_checkpoint.mode " + in_quotes(mode) + " is not modelled: nothing is made again");
+      scenario_.set("recompute", "none");
+    }
+    read_compile();
+    const std::string optimizer = tree_.word("optimizer.name").value_or("AdamW");
+    if (optimizer != "AdamW" && optimizer != "Adam") {
+      scenario_.find("optimizer.name " + optimizer + ": counts as AdamW, with two moments");
+    }
+    if (tree_.flag("training.enable_cpu_offload")) {
+      scenario_.find("training.enable_cpu_offload is not modelled: weights and optimizer stay on the GPU");
+    }
+    if (tree_.flag("optimizer.early_step_in_backward")) {
+      scenario_.find("optimizer.early_step_in_backward is not modelled: the optimizer runs at the step's end");
+    }
+    if (tree_.flag("parallelism.disable_loss_parallel")) {
+      scenario_.find("parallelism.disable_loss_parallel: the loss counts as split over the tensor ranks");
+    }
+    if (tree_.flag("fault_tolerance.enable")) scenario_.find("fault_tolerance is not modelled: one replica group");
+    tree_.pass("fault_tolerance");
+    if (tree_.has("model.model_args") || tree_.has("model.args")) scenario_.find("model.args is left out");
+  }
+
+  void read_compile() {
+    bool model = tree_.flag("training.compile");
+    bool loss = model;
+    const bool enabled = tree_.flag("compile.enable");
+    const JsonValue* components = tree_.find("compile.components");
+    if (enabled) {
+      model = loss = components == nullptr;
+      for (const JsonValue& one : components == nullptr ? std::vector<JsonValue>{} : components->children) {
+        model = model || one.text == "model";
+        loss = loss || one.text == "loss";
+      }
+    }
+    tree_.pass("compile");
+    if (loss) scenario_.set("loss", "fused");
+    if (model) {
+      scenario_.find(
+          "torch.compile fuses passes and launches less: passes count one by one, and the host as in eager mode; write "
+          "host-launch = \"20us\" where you measured it");
+    }
+  }
+
+  ConfigTree& tree_;
+  const FrameworkRequest& request_;
+  FrameworkScenario scenario_;
+  std::int64_t tensor_ = 1;
+  std::int64_t pipeline_ = 1;
+  std::int64_t context_ = 1;
+  std::int64_t expert_ = 1;
+  std::int64_t replicas_ = 1;
+  std::int64_t shards_ = 1;
+  std::int64_t local_ = 1;
+  std::int64_t sequence_ = 1;
+  std::int64_t steps_ = 1;
+};
+
+}  // namespace
+
+FrameworkScenario read_torchtitan(ConfigTree& tree, const FrameworkRequest& request) {
+  return TitanReader(tree, request).run();
+}
+
+}  // namespace debubble

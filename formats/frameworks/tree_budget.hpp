@@ -1,0 +1,40 @@
+// What a tree may cost while it is made. Internal to text_trees.
+#pragma once
+
+#include <string>
+
+#include "formats/frameworks/text_trees.hpp"
+#include "formats/text/text.hpp"
+
+namespace debubble {
+
+class TreeBudget {
+ public:
+  explicit TreeBudget(ProblemList& problems) : problems_(problems) {}
+
+  // Whether there is room for one more value that lies so deep; complains once where there is none.
+  [[nodiscard]] bool take(std::size_t depth, const std::string& pointer) {
+    if (depth > kDeepestNesting) {
+      return refuse("P018", pointer, "nested more than " + std::to_string(kDeepestNesting) + " deep",
+                    "no configuration is so deep");
+    }
+    if (++values_ <= problems_.dialect().most_values) return true;
+    return refuse("P017", pointer, "more than " + std::to_string(problems_.dialect().most_values) + " values",
+                  "give the configuration of one run");
+  }
+
+  [[nodiscard]] bool refuse(const char* code, const std::string& pointer, std::string message, std::string help) {
+    if (!refused_) problems_.add_at_pointer(code, pointer, std::move(message), std::move(help));
+    refused_ = true;
+    return false;
+  }
+
+  [[nodiscard]] bool refused() const { return refused_; }
+
+ private:
+  ProblemList& problems_;
+  std::size_t values_ = 0;
+  bool refused_ = false;
+};
+
+}  // namespace debubble

@@ -1,0 +1,162 @@
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "formats/frameworks/tree_budget.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kLargestYaml = std::size_t{4} << 20;  // bytes
+
+bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* known) { return word == known; });
+}
+
+// A plain scalar, as YAML 1.1 has it.
+JsonValue plain_scalar(const std::string& text) {
+  JsonValue value;
+  value.text = text;
+  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return value;
+  const bool yes = is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"});
+  if (yes || is_one_of(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) {
+    value.kind = JsonValue::Kind::kBoolean;
+    value.text = yes ? "true" : "false";
+    return value;
+  }
+  std::string digits = text;
+  std::erase(digits, '_');
+  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
+  const char* end = digits.data() + digits.size();
+  const bool numeric = !digits.empty() && text.find_first_not_of("0123456789+-._eE") == std::string::npos;
+  const auto whole = std::from_chars(begin, end, value.integer);
+  if (numeric && whole.ec == std::errc() && whole.ptr == end) {
+    value.kind = JsonValue::Kind::kInteger;
+    value.text = digits;
+    return value;
+  }
+  value.integer = 0;
+  double fraction = 0;
+  const auto real = std::from_chars(begin, end, fraction);
+  value.kind = JsonValue::Kind::kString;
+  if (numeric && real.ec == std::errc() && real.ptr == end) {
+    value.kind = JsonValue::Kind::kFraction;
+    value.text = digits;
+  }
+  return value;
+}
+
+class YamlTree {
+ public:
+  explicit YamlTree(ProblemList& problems) : problems_(problems), budget_(problems) {}
+
+  [[nodiscard]] bool refused() const { return budget_.refused(); }
+
+  JsonValue value_of(const YAML::Node& node, std::size_t depth, const std::string& pointer) {
+    JsonValue value;
+    if (!budget_.take(depth, pointer)) return value;
+    const std::string& tag = node.Tag();
+    if (!tag.empty() && tag != "?" && tag != "!" && !tag.starts_with("tag:yaml.org,2002:")) {
+      (void)budget_.refuse("P001", pointer, "the tag " + in_quotes(tag) + " would run code, or is another program's",
+                           "write the plain value");
+      return value;
+    }
+    switch (node.Type()) {
+      case YAML::NodeType::Map:
+        return map_of(node, depth, pointer);
+      case YAML::NodeType::Sequence:
+        value.kind = JsonValue::Kind::kArray;
+        for (std::size_t k = 0; k < node.size() && !refused(); ++k) {
+          value.children.push_back(value_of(node[k], depth + 1, pointer + "/" + std::to_string(k)));
+        }
+        return value;
+      case YAML::NodeType::Scalar:
+        if (tag == "?" || tag.empty()) return plain_scalar(node.Scalar());
+        value.kind = JsonValue::Kind::kString;
+        value.text = node.Scalar();
+        return value;
+      case YAML::NodeType::Null:
+      case YAML::NodeType::Undefined:
+        break;
+    }
+    return value;
+  }
+
+ private:
+  JsonValue map_of(const YAML::Node& node, std::size_t depth, const std::string& pointer) {
+    JsonValue value;
+    value.kind = JsonValue::Kind::kObject;
+    for (const auto& member : node) {
+      if (refused()) break;
+      if (!member.first.IsScalar()) {
+        (void)budget_.refuse("P001", pointer, "a key that is no text", "write keys as words");
+        break;
+      }
+      const std::string& key = member.first.Scalar();
+      if (key == "<<") {
+        (void)budget_.refuse("P001", pointer, "a merge key \"<<\"", "write out what it merges");
+        break;
+      }
+      if (std::any_of(value.children.begin(), value.children.end(),
+                      [&](const JsonValue& other) { return other.key == key; })) {
+        problems_.add_at_pointer("P003", pointer + "/" + key, in_quotes(key) + " appears twice", "remove one");
+      }
+      value.children.push_back(value_of(member.second, depth + 1, pointer + "/" + key));
+      value.children.back().key = key;
+      if (value.children.size() > 5'000) {
+        (void)budget_.refuse("P017", pointer, "more than 5000 keys in one object", "give the configuration of one run");
+      }
+    }
+    return value;
+  }
+
+  ProblemList& problems_;
+  TreeBudget budget_;
+};
+
+}  // namespace
+
+std::optional<JsonValue> parse_yaml(std::string_view text, ProblemList& problems) {
+  if (const auto bad = first_bad_utf8(text)) {
+    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text", "save it as UTF-8");
+    return std::nullopt;
+  }
+  if (text.size() > kLargestYaml) {
+    problems.add("P017", problems.name(), "more than 4 MiB of YAML", "give the configuration of one run");
+    return std::nullopt;
+  }
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() != 1) {
+      problems.add("P010", problems.name(), std::to_string(documents.size()) + " YAML documents in one file",
+                   "give a file with one");
+      return std::nullopt;
+    }
+    YamlTree tree(problems);
+    JsonValue value = tree.value_of(documents.front(), 0, "");
+    if (tree.refused()) return std::nullopt;
+    return value;
+  } catch (const YAML::Exception& error) {
+    const std::string place = error.mark.is_null() ? problems.name()
+                                                   : problems.name() + ":" + std::to_string(error.mark.line + 1) + ":" +
+                                                         std::to_string(error.mark.column + 1);
+    problems.add("P001", place, "not YAML: " + shortened(error.msg), "correct the line");
+    return std::nullopt;
+  }
+}
+
+const JsonDialect& framework_dialect() {
+  static constexpr JsonDialect kDialect{
+      .what = "configuration", .description = "the framework's documentation", .most_values = 100'000};
+  return kDialect;
+}
+
+std::optional<JsonValue> parse_config_text(std::string_view text, ProblemList& problems) {
+  const std::string& name = problems.name();
+  if (name.ends_with(".json")) return parse_json(text, problems);
+  return name.ends_with(".toml") ? parse_toml(text, problems) : parse_yaml(text, problems);
+}
+
+}  // namespace debubble

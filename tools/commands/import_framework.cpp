@@ -1,0 +1,65 @@
+#include "tools/commands/import_framework.hpp"
+
+#include <algorithm>
+
+#include "formats/files/output_file.hpp"
+#include "formats/files/read_file.hpp"
+#include "formats/text/shell.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
+#include "tools/output/stderr_line.hpp"
+
+namespace debubble {
+
+namespace {
+
+void require_at_least_one(const std::optional<int>& value, const char* flag) {
+  if (!value || *value >= 1) return;
+  throw InputError(Diagnostic{"C006", flag, "must be at least 1; got " + std::to_string(*value),
+                              "leave it out, or give a number from 1 on"});
+}
+
+}  // namespace
+
+FlagRows framework_rows(FrameworkRequest& request) {
+  constexpr std::string_view kGroup = "Framework";
+  return {
+      {.name = "--world-size",
+       .group = kGroup,
+       .type = "N",
+       .help = "ranks of the job, where the file does not say",
+       .target = &request.world_size},
+      {.name = "--stages",
+       .group = kGroup,
+       .type = "P",
+       .help = "deepspeed: pipeline ranks",
+       .target = &request.pipeline},
+      {.name = "--tp",
+       .group = kGroup,
+       .type = "N",
+       .help = "deepspeed: tensor-parallel ranks",
+       .target = &request.tensor},
+  };
+}
+
+bool is_framework(const std::string& tool) {
+  const std::vector<std::string>& tools = framework_tools();
+  return std::find(tools.begin(), tools.end(), tool) != tools.end();
+}
+
+int import_framework(const std::string& tool, const std::string& file, const FrameworkRequest& request,
+                     const std::string& output) {
+  require_at_least_one(request.world_size, "--world-size");
+  require_at_least_one(request.pipeline, "--stages");
+  require_at_least_one(request.tensor, "--tp");
+  require_at_least_one(request.sequence, "--sequence");
+  const FrameworkScenario scenario = read_framework(tool, read_file(file, "FILE"), file, request);
+  OutputFile out(output);
+  out.write(write_framework_scenario(scenario, tool, file));
+  out.commit();
+  for (const std::string& finding : scenario.findings) stderr_line("note: " + finding);
+  if (output != "-") stderr_line("next: debubble simulate --config " + shell_file(output) + " --hardware h100");
+  return kExitOk;
+}
+
+}  // namespace debubble

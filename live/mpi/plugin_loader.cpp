@@ -41,8 +41,8 @@ fs::path find_plugin() {
     looked += (looked.empty() ? "" : ", ") + candidate.string();
   }
   throw UnavailableError({"U052", "", "this debubble has no MPI: there is no " + looked,
-                          "install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin libopenmpi-dev) and build "
-                          "debubble again, or use --backend cpu"});
+                          "install debubble-mpi, a package of the release (a build of your own: apt-get install "
+                          "openmpi-bin libopenmpi-dev, and build again), or use --backend cpu"});
 }
 
 const MessagePassingPlugin& load(const fs::path& path) {

@@ -119,9 +119,10 @@ TEST_CASE("optimal: a MILP solver, where there is one, finds the same step and p
       folder.run({"simulate", "--schedule", "optimal", "--param", "memory_limit=3", "--param", "solver=cbc"}, nowhere);
   CHECK(missing.status == 3);
   CHECK(missing.out.empty());
-  CHECK(missing.err.find("error[U064]: this debubble has no solver for MILPs: there is no "
-                         "/nowhere/libdebubble_cbc.so\n  = help: install CBC (Debian, Ubuntu: apt-get install "
-                         "coinor-libcbc-dev)") != std::string::npos);
+  CHECK(missing.err.find(
+            "error[U064]: this debubble has no solver for MILPs: there is no "
+            "/nowhere/libdebubble_cbc.so\n  = help: install debubble-cbc, a package of the release (a build of "
+            "your own: apt-get install coinor-libcbc-dev, and build again)") != std::string::npos);
   const std::vector<std::string> small{"simulate", "--schedule", "optimal",        "-p",     "2",
                                        "-m",       "3",          "--comm",         "6",      "--format",
                                        "json",     "--param",    "backward=whole", "--param"};

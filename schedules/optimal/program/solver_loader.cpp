@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPluginVariable = "DEBUBBLE_CBC_PLUGIN";
 constexpr const char* kInstallCbc =
-    "install CBC (Debian, Ubuntu: apt-get install coinor-libcbc-dev) and build debubble again, or use --param "
-    "solver=search";
+    "install debubble-cbc, a package of the release (a build of your own: apt-get install coinor-libcbc-dev, and build "
+    "again), or use --param solver=search";
 
 std::vector<fs::path> plugin_candidates() {
   const char* const named = std::getenv(kPluginVariable);  // NOLINT(concurrency-mt-unsafe): nobody of ours sets it

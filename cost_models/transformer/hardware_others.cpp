@@ -25,15 +25,15 @@ constexpr OtherMaker kOtherMakers[] = {
     {"mi250x", 47.9, 191.5, 0, 110, 64, 1'638'400, 24'000, 200'000, false,
      "AMD Instinct MI250X data sheet, dense rates: one of its two dies (GCD), which programs see as a GPU, with half "
      "of "
-     "all; links: 4 of the card's 8 Infinity Fabric links, 50 GB/s one way"},
+     "all; links: 4 of the card's 8 Infinity Fabric links, 50 GB/s one way, nominal"},
     {"mi300x", 163.4, 1307.4, 2614.9, 304, 192, 5'300'000, 50'000, 448'000, true,
-     "AMD Instinct MI300X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way"},
+     "AMD Instinct MI300X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way, nominal"},
     {"mi325x", 163.4, 1307.4, 2614.9, 304, 256, 6'000'000, 50'000, 448'000, true,
-     "AMD Instinct MI325X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way"},
+     "AMD Instinct MI325X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way, nominal"},
     {"gaudi3", 0, 1835, 1835, 0, 128, 3'700'000, 50'000, 600'000, false,
-     "Intel Gaudi 3 white paper, matrix rates; links: 24 Ethernet ports of 200 Gbit/s"},
+     "Intel Gaudi 3 white paper, matrix rates; links: 24 Ethernet ports of 200 Gbit/s, nominal"},
     {"tpu-v5p", 0, 459, 0, 0, 95, 2'765'000, 24'000, 600'000, false,
-     "Google Cloud TPU v5p documentation, per chip; links: 4,800 Gbit/s of interconnect per chip"},
+     "Google Cloud TPU v5p documentation, per chip; links: 4,800 Gbit/s of interconnect per chip, nominal"},
 };
 
 }  // namespace

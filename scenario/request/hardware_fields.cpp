@@ -94,7 +94,7 @@ std::vector<HardwareField> make_hardware_fields() {
        [](const Figures& all) { return static_cast<double>(all.hardware.host_launch.value_or(kEagerLaunch)); },
        [](Figures& all, double value) { all.hardware.host_launch = std::llround(value); },
        "62 us, as 720 runs of Megatron-DeepSpeed on A100 show"},
-      {"link", "bandwidth", "one way, as payload reaches it", Unit::kBandwidth, 1e6, kMostFigure, false,
+      {"link", "bandwidth", "one way", Unit::kBandwidth, 1e6, kMostFigure, false,
        [](const Figures& all) { return static_cast<double>(all.hardware.link_bandwidth); },
        [](Figures& all, double value) { all.hardware.link_bandwidth = std::llround(value); },
        "that of the link to the host"},

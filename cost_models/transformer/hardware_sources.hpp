@@ -31,10 +31,10 @@ using HardwareSources = std::map<std::string, HardwareSource, std::less<>>;
 struct OwnHardware {
   std::string file;
   Efficiency shares;
-  std::string shares_of;                        // the preset whose shares they are; empty: its own
-  std::optional<LinkGeneration> links;          // whose latencies its collectives have
-  std::shared_ptr<const KernelTables> tables;   // of a file beside; null: those that `kernels` names, or none
-  std::string tables_file;                      // its name, as written
+  std::string shares_of;                       // the preset whose shares they are; empty: its own
+  std::optional<LinkGeneration> links;         // whose latencies its collectives have
+  std::shared_ptr<const KernelTables> tables;  // of a file beside; null: those that `kernels` names, or none
+  std::string tables_file;                     // its name, as written
   HardwareSources sources;
 };
 

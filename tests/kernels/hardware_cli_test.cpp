@@ -149,7 +149,7 @@ TEST_CASE("own hardware: list, explain and export") {
   CHECK(says(told, "1307.4 TFLOP/s"));
   CHECK(says(told, "AMD Instinct MI300X data sheet"));
   CHECK(says(told, "the A100's shares, for want of measurements"));
-  CHECK(folder.data({"list", "hardware", "mi300x"}) == told);
+  CHECK(says(folder.data({"list", "hardware", "mi300x"}), "1307 TFLOP/s in 16 bits"));
   const Tree json = Tree::parse(folder.data({"explain", "hardware", "h100", "--format", "json"}));
   CHECK(json["hardware"][0]["figures"].size() > 15);
   CHECK(says(folder.refusal({"explain", "hardware"}), "which hardware?"));

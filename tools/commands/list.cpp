@@ -321,7 +321,10 @@ class List : public Command {
     if (family_ == "planners") return planner_text(*find_planner(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
-    if (family_ == "hardware") return hardware_text(*find_hardware(name_), style);
+    if (family_ == "hardware") {
+      const Json one = hardware_json(*find_hardware(name_));
+      return list_items_text({{name_, one["summary"].string()}}, style);
+    }
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
     if (family_ == "words") return term_text(*find_term(name_), style);
     if (family_ == "completions") return shell_completions(name_);

@@ -271,7 +271,7 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==
         R"(error[C003]: "deepspeed" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, run
+  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, run, gemm-table
 )");
 }
 

@@ -52,10 +52,9 @@ void check_format(const Hardware& hardware, NumberFormat format) {
   if (peak_flops(hardware, format) > 0) return;
   if (hardware.own != nullptr) {
     const bool half = hardware.half_flops > 0;
-    throw InputError(Diagnostic{"F018", "--dtype",
-                                hardware.own->file + " has no peak of " + to_string(format) + " products",
-                                std::string("write --dtype ") + (half ? "bf16" : "fp32") +
-                                    ", or add one to its \"peak_tflops\""});
+    throw InputError(
+        Diagnostic{"F018", "--dtype", hardware.own->file + " has no peak of " + to_string(format) + " products",
+                   std::string("write --dtype ") + (half ? "bf16" : "fp32") + ", or add one to its \"peak_tflops\""});
   }
   throw InputError(Diagnostic{"F018", "--dtype", hardware.name + " has no units for " + to_string(format) + " products",
                               "write --dtype bf16, or take --hardware h100 or newer"});

@@ -268,10 +268,10 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, perfetto-trace, kineto, topology-json, svg, pdf, png, torchtitan, megatron, deepspeed, hardware
 )");
   folder.write("g.txt", kGraph);
-  CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==
-        R"(error[C003]: "deepspeed" is not a tool debubble can import from
+  CHECK(folder.refusal({"import", "--from", "tensorflow", "g.txt"}) ==
+        R"(error[C003]: "tensorflow" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, run, gemm-table
+  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, torchtitan, deepspeed, accelerate, nemo, nanotron, neox, run, gemm-table
 )");
 }
 

@@ -48,6 +48,14 @@ JsonValue plain_scalar(const std::string& text) {
   return value;
 }
 
+// None, "!" of a quoted scalar, or one of YAML's own kinds: "!!int". Python's are "!!python/...".
+bool is_plain_tag(const std::string& tag) {
+  const std::string own = "tag:yaml.org,2002:";
+  if (tag.empty() || tag == "?" || tag == "!") return true;
+  return tag.starts_with(own) &&
+         is_one_of(tag.substr(own.size()), {"str", "int", "float", "bool", "null", "map", "seq"});
+}
+
 class YamlTree {
  public:
   explicit YamlTree(ProblemList& problems) : problems_(problems), budget_(problems) {}
@@ -58,7 +66,7 @@ class YamlTree {
     JsonValue value;
     if (!budget_.take(depth, pointer)) return value;
     const std::string& tag = node.Tag();
-    if (!tag.empty() && tag != "?" && tag != "!" && !tag.starts_with("tag:yaml.org,2002:")) {
+    if (!is_plain_tag(tag)) {
       (void)budget_.refuse("P001", pointer, "the tag " + in_quotes(tag) + " would run code, or is another program's",
                            "write the plain value");
       return value;
@@ -73,7 +81,7 @@ class YamlTree {
         }
         return value;
       case YAML::NodeType::Scalar:
-        if (tag == "?" || tag.empty()) return plain_scalar(node.Scalar());
+        if (tag != "!" && !tag.ends_with(":str")) return plain_scalar(node.Scalar());
         value.kind = JsonValue::Kind::kString;
         value.text = node.Scalar();
         return value;

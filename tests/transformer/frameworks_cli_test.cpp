@@ -11,13 +11,20 @@
 namespace debubble::testing {
 namespace {
 
+// Its output where notes on stderr are expected.
+std::string output_of(const Folder& folder, const std::vector<std::string>& command) {
+  const Outcome outcome = folder.run(command);
+  CHECK(outcome.status == 0);
+  return outcome.out;
+}
+
 // What `simulate --config` is told, without comments.
 std::string scenario_lines(const Folder& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> command{"import"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::string text;
   std::string line;
-  for (const char c : folder.data(command)) {
+  for (const char c : output_of(folder, command)) {
     line += c;
     if (c != '\n') continue;
     if (line[0] != '#') text += line;
@@ -109,7 +116,7 @@ seq_len = 4096
 [parallelism]
 data_parallel_shard_degree = 2
 )");
-  folder.write("s.toml", folder.data({"import", "--from", "torchtitan", "t.toml"}));
+  folder.write("s.toml", output_of(folder, {"import", "--from", "torchtitan", "t.toml"}));
   CHECK(folder.run({"simulate", "--config", "s.toml", "--hardware", "h100"}).status == 0);
 }
 
@@ -285,7 +292,7 @@ TEST_CASE("export: what a framework is told, and read back it is the same run") 
     command.insert(command.end(), more.begin(), more.end());
     return command;
   };
-  const std::string megatron = folder.data(with({"export", "--to", "megatron"}, run));
+  const std::string megatron = output_of(folder, with({"export", "--to", "megatron"}, run));
   for (const char* line : {"--num-layers 32\n", "--num-query-groups 8\n", "--tensor-model-parallel-size 2\n",
                            "--pipeline-model-parallel-size 4\n", "--global-batch-size 16\n", "--bf16\n",
                            "--use-distributed-optimizer\n", "--sequence-parallel\n"}) {
@@ -293,23 +300,23 @@ TEST_CASE("export: what a framework is told, and read back it is the same run") 
     CHECK(holds(megatron, line));
   }
   folder.write("args.txt", megatron + "--world-size 16\n");
-  folder.write("back.toml", folder.data({"import", "--from", "megatron", "args.txt"}));
+  folder.write("back.toml", output_of(folder, {"import", "--from", "megatron", "args.txt"}));
   const auto step = [&](const std::vector<std::string>& arguments) {
     const std::string text = folder.data(arguments);
     const std::size_t at = text.find("step time");
     return text.substr(at, text.find('\n', at) - at);
   };
   CHECK(step({"simulate", "--config", "back.toml", "--hardware", "h100"}) == step(with({"simulate"}, run)));
-  const std::string titan =
-      folder.data(with({"export", "--to", "torchtitan"}, {"--model", "llama3-8b", "--hardware", "h100", "-p", "1", "-m",
-                                                          "1", "--dp", "8", "--zero", "3", "--sequence", "8192"}));
+  const std::string titan = output_of(
+      folder, with({"export", "--to", "torchtitan"}, {"--model", "llama3-8b", "--hardware", "h100", "-p", "1", "-m",
+                                                      "1", "--dp", "8", "--zero", "3", "--sequence", "8192"}));
   CHECK(holds(titan, "name = \"llama3\"\nflavor = \"8B\"\n"));
   CHECK(holds(titan, "data_parallel_shard_degree = 8\n"));
   folder.write("t.toml", titan);
   CHECK(holds(scenario_lines(folder, {"--from", "torchtitan", "t.toml"}), "dp = 8\nzero = 3\n"));
-  const std::string deepspeed =
-      folder.data(with({"export", "--to", "deepspeed"}, {"--model", "llama3-8b", "--hardware", "h100", "-p", "2", "-m",
-                                                         "8", "--dp", "2", "--zero", "1"}));
+  const std::string deepspeed = output_of(
+      folder, with({"export", "--to", "deepspeed"},
+                   {"--model", "llama3-8b", "--hardware", "h100", "-p", "2", "-m", "8", "--dp", "2", "--zero", "1"}));
   CHECK(
       deepspeed ==
       R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 8, "zero_optimization": {"stage": 1}, "bf16": {"enabled": true}}

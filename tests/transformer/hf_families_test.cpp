@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/transformer/layer_memory.hpp"
+#include "cost_models/transformer/layer_ops.hpp"
 #include "scenario/request/hf_config.hpp"
+#include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -200,6 +203,54 @@ TEST_CASE("of a model that sees only the text part counts") {
   REQUIRE(file.notes.size() == 1);
   CHECK(says(file.notes[0], "the text part only"));
   CHECK(file.shape.hidden == 64);
+}
+
+namespace {
+
+TrainingSetup windowed_setup(const std::string& sizes) {
+  TrainingSetup setup;
+  setup.shape = choose_model("llama3-8b", sizes).shape;
+  setup.sequence = 8192;
+  return setup;
+}
+
+double attention_flops(const TrainingSetup& setup, std::int64_t variant) {
+  double flops = 0;
+  for (const LayerOp& op : layer_ops(setup, {LayerPlace::Kind::kBlock, 0, false, variant})) {
+    if (op.kind == LayerOp::Kind::kAttention && op.phase == LayerOp::Phase::kForward) flops += op.flops;
+  }
+  return flops;
+}
+
+}  // namespace
+
+TEST_CASE("a window shortens fused attention by its pairs, and keeps as much") {
+  const TrainingSetup setup = windowed_setup("window=1024,full_every=2");
+  // (1024 - 1024^2 / 16384 + 64) / 4096
+  CHECK(attention_flops(setup, 1) == doctest::Approx(attention_flops(setup, 0) / 4).epsilon(1e-12));
+  CHECK(attention_flops(setup, 0) == attention_flops(windowed_setup("layers=32"), 0));
+  const ModelledMemory full = layer_memory(setup, {LayerPlace::Kind::kBlock, 1, false, 0});
+  const ModelledMemory window = layer_memory(setup, {LayerPlace::Kind::kBlock, 0, false, 1});
+  CHECK(full.activation == window.activation);
+  CHECK(full.weights == window.weights);
+  // Chunks begin anew: half of each, and no tile at a far edge.
+  CHECK(attention_flops(windowed_setup("window=1024,chunked_window=yes"), 1) ==
+        doctest::Approx(attention_flops(setup, 0) / 8).epsilon(1e-12));
+  // A window as long as the sample changes nothing.
+  CHECK(attention_flops(windowed_setup("window=8192"), 1) == attention_flops(setup, 0));
+  CHECK(attention_flops(windowed_setup("window=8191"), 1) <= attention_flops(setup, 0));
+}
+
+TEST_CASE("norms of queries and keys keep what they norm, a shared norm is kept once") {
+  const LayerPlace block{LayerPlace::Kind::kBlock, 0, false};
+  const auto kept = [&](const std::string& sizes) { return layer_memory(windowed_setup(sizes), block).activation; };
+  const Bytes plain = kept("layers=32");
+  CHECK(kept("qk_norm=head") - plain == 8192 * 2 * (32 + 8) * 128);
+  CHECK(kept("block_norms=4") - plain == 2 * 8192 * 2 * 4096);
+  CHECK(plain - kept("block_norms=1") == 2 * 8192 * 2 * 4096);
+  const auto states = [&](const std::string& sizes) { return rank_parameters(windowed_setup(sizes), block).dense; };
+  CHECK(states("qk_norm=head") - states("layers=32") == 2 * 128);
+  CHECK(states("output_bias=yes") - states("layers=32") == 4096);
 }
 
 }  // namespace debubble

@@ -1,0 +1,472 @@
+// The commands that the shell itself has.
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "formats/shell/machine.hpp"
+#include "formats/shell/printf.hpp"
+
+namespace debubble::shell {
+namespace {
+
+using Builtin = Flow (*)(Machine&, const Strings&, const Command&);
+
+Strings rest(const Strings& words, std::size_t from = 1) {
+  return {words.begin() + static_cast<std::ptrdiff_t>(std::min(from, words.size())), words.end()};
+}
+
+int number_or(const Strings& words, std::size_t at, int otherwise) {
+  if (at >= words.size()) return otherwise;
+  int value = otherwise;
+  std::from_chars(words[at].data(), words[at].data() + words[at].size(), value);
+  return value;
+}
+
+Flow done(Machine& machine) {
+  machine.finish(0);
+  return {};
+}
+
+Flow run_nothing(Machine& machine, const Strings&, const Command&) { return done(machine); }
+
+Flow run_false(Machine& machine, const Strings&, const Command&) {
+  machine.finish(1);
+  return {};
+}
+
+Flow run_echo(Machine& machine, const Strings& words, const Command&) {
+  std::size_t at = 1;
+  bool escapes = false;
+  bool newline = true;
+  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
+    if (words[at].find_first_not_of("neE", 1) != std::string::npos) break;
+    for (const char c : words[at].substr(1)) {
+      if (c == 'n') newline = false;
+      if (c == 'e') escapes = true;
+      if (c == 'E') escapes = false;
+    }
+  }
+  std::string text;
+  for (std::size_t k = at; k < words.size(); ++k) text += (k > at ? " " : "") + words[k];
+  if (escapes) text = unescaped(text);
+  machine.print(text + (newline ? "\n" : ""));
+  return done(machine);
+}
+
+Flow run_printf(Machine& machine, const Strings& words, const Command&) {
+  std::size_t at = 1;
+  std::string target;
+  if (at + 1 < words.size() && words[at] == "-v") {
+    target = words[at + 1];
+    at += 2;
+  }
+  if (at < words.size() && words[at] == "--") ++at;
+  if (at >= words.size()) throw CommandFailure{2};
+  const std::vector<int> unknown = marks(words[at]);
+  const std::string text =
+      unknown.empty() ? printf_text(words[at], rest(words, at + 1), [&machine](const std::vector<int>& causes) {
+        return machine.mark_of(causes, "what printf makes of it");
+      })
+                      : machine.mark_of(unknown, "what printf prints");
+  if (target.empty()) {
+    machine.print(text);
+  } else {
+    machine.assign(target, text);
+  }
+  return done(machine);
+}
+
+Flow run_cd(Machine& machine, const Strings& words, const Command&) {
+  std::size_t at = 1;
+  while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') ++at;
+  std::string folder = at < words.size() ? words[at] : machine.value_of("HOME");
+  if (folder == "-") folder = machine.value_of("OLDPWD");
+  const std::string whole = machine.path_of(folder);
+  machine.assign("OLDPWD", machine.state().folder);
+  machine.state().folder = whole;
+  machine.assign("PWD", whole);
+  return done(machine);
+}
+
+Flow run_pwd(Machine& machine, const Strings&, const Command&) {
+  machine.print(machine.state().folder + "\n");
+  return done(machine);
+}
+
+Flow run_set(Machine& machine, const Strings& words, const Command&) {
+  State& state = machine.state();
+  const auto option = [&state](char letter, bool on) {
+    if (letter == 'e') state.stops_on_error = on;
+    if (letter == 'u') state.refuses_unset = on;
+  };
+  std::size_t at = 1;
+  for (; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--") {
+      state.positional = rest(words, at + 1);
+      state.positional_given = true;
+      break;
+    }
+    if (word.size() < 2 || (word[0] != '-' && word[0] != '+')) {
+      state.positional = rest(words, at);
+      state.positional_given = true;
+      break;
+    }
+    const bool on = word[0] == '-';
+    for (const char letter : word.substr(1)) {
+      if (letter != 'o') {
+        option(letter, on);
+        continue;
+      }
+      const std::string name = at + 1 < words.size() ? words[++at] : "";
+      if (name == "pipefail") state.fails_in_pipes = on;
+      if (name == "errexit") option('e', on);
+      if (name == "nounset") option('u', on);
+    }
+  }
+  return done(machine);
+}
+
+Flow run_shift(Machine& machine, const Strings& words, const Command&) {
+  Strings& all = machine.state().positional;
+  const int count = number_or(words, 1, 1);
+  const bool enough = count >= 0 && static_cast<std::size_t>(count) <= all.size();
+  if (enough) all.erase(all.begin(), all.begin() + count);
+  machine.finish(enough ? 0 : 1);
+  return {};
+}
+
+Flow run_exit(Machine& machine, const Strings& words, const Command&) {
+  if (words.size() > 1) machine.finish(number_or(words, 1, 2) & 255);
+  machine.stop("exit " + (words.size() > 1 ? shown(words[1], machine.unknowns()) : std::string("")));
+  return Flow{Flow::Kind::kExit};
+}
+
+Flow run_return(Machine& machine, const Strings& words, const Command&) {
+  if (words.size() > 1) {
+    if (has_mark(words[1])) {
+      machine.state().status = Status{0, false, marks(words[1])};
+    } else {
+      machine.finish(number_or(words, 1, 2) & 255);
+    }
+  }
+  return Flow{Flow::Kind::kReturn};
+}
+
+Flow run_break(Machine&, const Strings& words, const Command&) {
+  return Flow{words.front() == "break" ? Flow::Kind::kBreak : Flow::Kind::kContinue, number_or(words, 1, 1)};
+}
+
+Flow run_eval(Machine& machine, const Strings& words, const Command&) {
+  std::string text;
+  for (std::size_t k = 1; k < words.size(); ++k) text += (k > 1 ? " " : "") + words[k];
+  machine.finish(0);
+  return machine.run_text(text, machine.line());
+}
+
+Flow run_source(Machine& machine, const Strings& words, const Command&) {
+  if (words.size() < 2) throw CommandFailure{2};
+  return machine.run_file(words[1], rest(words, 2), words.size() > 2);
+}
+
+Flow run_test(Machine& machine, const Strings& words, const Command&) {
+  Strings inside = rest(words);
+  if (words.front() == "[") {
+    if (inside.empty() || inside.back() != "]") throw CommandFailure{2};
+    inside.pop_back();
+  }
+  machine.finish(machine.test(inside));
+  return {};
+}
+
+Flow run_let(Machine& machine, const Strings& words, const Command&) {
+  Answer last;
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const ArithmeticResult result = machine.arithmetic(words[k]);
+    last = Answer{result.value != 0, result.known, result.causes};
+  }
+  machine.finish(last);
+  return {};
+}
+
+Flow run_unset(Machine& machine, const Strings& words, const Command&) {
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const std::string& word = words[k];
+    if (word == "-v" || word == "-n") continue;
+    if (word == "-f") {
+      for (++k; k < words.size(); ++k) machine.state().functions.erase(words[k]);
+      break;
+    }
+    const std::size_t bracket = word.find('[');
+    const bool item = bracket != std::string::npos && word.back() == ']';
+    machine.unset(word.substr(0, bracket), item ? word.substr(bracket + 1, word.size() - bracket - 2) : "");
+  }
+  return done(machine);
+}
+
+bool has_option(const Strings& words, char letter) {
+  return std::any_of(words.begin() + 1, words.end(), [letter](const std::string& word) {
+    return word.size() > 1 && word[0] == '-' && word.find(letter) != std::string::npos;
+  });
+}
+
+// What `local` hides comes back when the function ends.
+void hide(Machine& machine, const std::string& name) {
+  State& state = machine.state();
+  if (state.frames.empty()) return;
+  auto& saved = state.frames.back().saved;
+  if (saved.contains(name)) return;
+  const auto found = state.variables.find(name);
+  saved[name] = found == state.variables.end() ? std::nullopt : std::optional(found->second);
+}
+
+Flow run_declare(Machine& machine, const Strings& words, const Command& command) {
+  const std::string& verb = words.front();
+  const bool local = verb == "local" || ((verb == "declare" || verb == "typeset") && !has_option(words, 'g'));
+  const bool exports = verb == "export" || has_option(words, 'x');
+  const auto attributes = [&](const std::string& name) {
+    Variable& variable = machine.variable(name);
+    if (exports) variable.exported = true;
+    if (verb == "export") return;
+    if (has_option(words, 'A')) variable.has_keys = true;
+    if (has_option(words, 'a')) variable.array = true;
+    if (has_option(words, 'i')) variable.integer = true;
+  };
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const std::string& word = words[k];
+    if (word.starts_with("-") || word.starts_with("+")) continue;
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (has_mark(name)) continue;
+    if (local) hide(machine, name);
+    if (local && !machine.state().frames.empty() && equals == std::string::npos) {
+      machine.state().variables[name] = Variable{};
+      machine.state().variables[name].items[0] = "";
+    }
+    if (equals != std::string::npos) machine.assign(name, word.substr(equals + 1));
+    if (exports && equals == std::string::npos && !machine.state().variables.contains(name)) continue;
+    attributes(name);
+  }
+  for (const Assignment& assignment : command.declared) {
+    if (local) {
+      // Its value is that of the outer variable still.
+      const Variable before = machine.state().variables.contains(assignment.name)
+                                  ? machine.state().variables[assignment.name]
+                                  : Variable{};
+      hide(machine, assignment.name);
+      (void)before;
+    }
+    const bool fresh = !assignment.append && has_option(words, 'A');
+    if (fresh) machine.state().variables[assignment.name] = Variable{.has_keys = true};
+    if (!fresh && !assignment.append && has_option(words, 'i')) machine.variable(assignment.name).integer = true;
+    machine.assign(assignment);
+    attributes(assignment.name);
+  }
+  if (command.declared.empty() || machine.state().status.known) machine.finish(0);
+  return {};
+}
+
+// The next line of the input; nothing at its end.
+std::optional<std::string> next_line(std::string& input) {
+  if (input.empty()) return std::nullopt;
+  const std::size_t end = input.find('\n');
+  std::string line = input.substr(0, end);
+  input = end == std::string::npos ? "" : input.substr(end + 1);
+  return line;
+}
+
+void give_fields(Machine& machine, const std::string& line, const Strings& names) {
+  const std::string separators =
+      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
+  const auto is_separator = [&](char c) { return separators.find(c) != std::string::npos; };
+  const auto is_blank = [&](char c) { return is_separator(c) && (c == ' ' || c == '\t'); };
+  std::size_t at = 0;
+  std::size_t end = line.size();
+  while (at < end && is_blank(line[at])) ++at;
+  while (end > at && is_blank(line[end - 1])) --end;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (k + 1 == names.size()) {
+      machine.assign(names[k], line.substr(at, end - at));
+      break;
+    }
+    const std::size_t begin = at;
+    while (at < end && !is_separator(line[at])) ++at;
+    machine.assign(names[k], line.substr(begin, at - begin));
+    while (at < end && is_blank(line[at])) ++at;
+    if (at < end && is_separator(line[at]) && !is_blank(line[at])) ++at;
+    while (at < end && is_blank(line[at])) ++at;
+  }
+}
+
+void give_array(Machine& machine, const std::string& line, const std::string& name) {
+  Variable array{.array = true};
+  const std::string separators =
+      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
+  std::string item;
+  std::int64_t next = 0;
+  for (const char c : line + separators.substr(0, 1)) {
+    if (separators.find(c) == std::string::npos) {
+      item += c;
+      continue;
+    }
+    const bool blank = c == ' ' || c == '\t' || c == '\n';
+    if (!item.empty() || (!blank && next > 0)) array.items[next++] = item;
+    item.clear();
+  }
+  machine.state().variables[name] = array;
+}
+
+Flow run_read(Machine& machine, const Strings& words, const Command&) {
+  Strings names;
+  std::string array;
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const std::string& word = words[k];
+    if (word.size() < 2 || word[0] != '-') {
+      names.push_back(word);
+    } else if (word.find('a') != std::string::npos) {
+      if (k + 1 < words.size()) array = words[++k];
+    } else if (std::string_view("pdtnNui").find(word.back()) != std::string_view::npos) {
+      ++k;
+    }
+  }
+  if (names.empty()) names = {"REPLY"};
+  State& state = machine.state();
+  if (!state.input) {
+    const std::string text = machine.unknown_output({"read", names.front()});
+    if (array.empty()) {
+      for (const std::string& name : names) machine.assign(name, text);
+    } else {
+      machine.assign(array, text);
+    }
+    state.status = Status{0, false, marks(text)};
+    return {};
+  }
+  const std::optional<std::string> line = next_line(*state.input);
+  if (array.empty()) {
+    give_fields(machine, line.value_or(""), names);
+  } else {
+    give_array(machine, line.value_or(""), array);
+  }
+  machine.finish(line ? 0 : 1);
+  return {};
+}
+
+Flow run_mapfile(Machine& machine, const Strings& words, const Command&) {
+  const bool bare = has_option(words, 't');
+  const std::string name = words.size() > 1 && words.back()[0] != '-' ? words.back() : "MAPFILE";
+  State& state = machine.state();
+  if (!state.input) {
+    machine.assign(name, machine.unknown_output(words));
+    return done(machine);
+  }
+  Variable array{.array = true};
+  std::int64_t next = 0;
+  std::string input = *state.input;
+  while (const auto line = next_line(input)) array.items[next++] = *line + (bare ? "" : "\n");
+  state.variables[name] = array;
+  state.input = "";
+  return done(machine);
+}
+
+// getopts "ab:" name
+Flow run_getopts(Machine& machine, const Strings& words, const Command&) {
+  if (words.size() < 3) throw CommandFailure{2};
+  const Strings given = words.size() > 3 ? rest(words, 3) : machine.state().positional;
+  const std::string place = machine.value_of("OPTIND");
+  std::size_t at = 1;
+  std::from_chars(place.data(), place.data() + place.size(), at);
+  const std::string inner = machine.state().variables.contains("__getopts") ? machine.value_of("__getopts") : "1";
+  std::size_t letter = 1;
+  std::from_chars(inner.data(), inner.data() + inner.size(), letter);
+  const auto stop = [&] {
+    machine.assign(words[2], "?");
+    machine.finish(1);
+    return Flow{};
+  };
+  if (at < 1 || at > given.size()) return stop();
+  const std::string& word = given[at - 1];
+  if (has_mark(word)) {
+    machine.assign(words[2], machine.mark_of(marks(word), "an option"));
+    machine.state().status = Status{0, false, marks(word)};
+    return {};
+  }
+  if (word.size() < 2 || word[0] != '-') return stop();
+  if (word == "--") {
+    machine.assign("OPTIND", std::to_string(at + 1));
+    return stop();
+  }
+  const char c = word[std::min(letter, word.size() - 1)];
+  const std::size_t known = words[1].find(c);
+  const bool valued = known != std::string::npos && known + 1 < words[1].size() && words[1][known + 1] == ':';
+  const bool last = letter + 1 >= word.size();
+  std::size_t next = last ? at + 1 : at;
+  std::size_t next_letter = last ? 1 : letter + 1;
+  if (valued) {
+    const std::string value = last ? (at < given.size() ? given[at] : "") : word.substr(letter + 1);
+    machine.assign("OPTARG", value);
+    next = last ? at + 2 : at + 1;
+    next_letter = 1;
+  }
+  machine.assign(words[2], known == std::string::npos ? "?" : std::string(1, c));
+  machine.assign("OPTIND", std::to_string(next));
+  machine.assign("__getopts", std::to_string(next_letter));
+  machine.finish(0);
+  return {};
+}
+
+Flow run_command(Machine& machine, const Strings& words, const Command& command) {
+  const bool asks = words.size() > 1 && (words[1] == "-v" || words[1] == "-V");
+  if (asks || words.front() == "type" || words.front() == "hash" || words.front() == "which") {
+    machine.print(machine.unknown_output(words) + "\n");
+    machine.finish_unknown("whether there is " + (words.size() > 1 ? words.back() : "a program"));
+    return {};
+  }
+  if (words.size() < 2) return done(machine);
+  const Strings inner = rest(words);
+  Flow flow;
+  if (machine.builtin(inner, command, flow)) return flow;
+  return machine.external(inner);
+}
+
+Flow run_exec(Machine& machine, const Strings& words, const Command&) {
+  std::size_t at = 1;
+  if (at + 1 < words.size() && words[at] == "-a") at += 2;
+  if (at >= words.size()) return done(machine);
+  (void)machine.external(rest(words, at));
+  machine.stop("exec " + shown(words[at], machine.unknowns()));
+  return Flow{Flow::Kind::kExit};
+}
+
+const std::map<std::string, Builtin>& builtins() {
+  static const std::map<std::string, Builtin> all{
+      {":", run_nothing},       {"true", run_nothing},    {"false", run_false},     {"echo", run_echo},
+      {"printf", run_printf},   {"cd", run_cd},           {"pushd", run_cd},        {"pwd", run_pwd},
+      {"set", run_set},         {"shift", run_shift},     {"exit", run_exit},       {"return", run_return},
+      {"break", run_break},     {"continue", run_break},  {"eval", run_eval},       {"source", run_source},
+      {".", run_source},        {"[", run_test},          {"test", run_test},       {"let", run_let},
+      {"unset", run_unset},     {"declare", run_declare}, {"typeset", run_declare}, {"local", run_declare},
+      {"export", run_declare},  {"readonly", run_declare}, {"read", run_read},      {"mapfile", run_mapfile},
+      {"readarray", run_mapfile}, {"getopts", run_getopts}, {"command", run_command}, {"builtin", run_command},
+      {"type", run_command},    {"which", run_command},   {"hash", run_command},    {"exec", run_exec},
+      {"trap", run_nothing},    {"shopt", run_nothing},   {"wait", run_nothing},    {"ulimit", run_nothing},
+      {"umask", run_nothing},   {"alias", run_nothing},   {"unalias", run_nothing}, {"popd", run_nothing},
+      {"jobs", run_nothing},    {"disown", run_nothing},  {"times", run_nothing},   {"enable", run_nothing}};
+  return all;
+}
+
+}  // namespace
+
+bool Machine::builtin(const Strings& words, const Command& command, Flow& flow) {
+  const auto found = builtins().find(words.front());
+  if (found == builtins().end()) return false;
+  flow = found->second(*this, words, command);
+  return true;
+}
+
+void Machine::stop(const std::string& what) {
+  stopped_ = what;
+  stopped_line_ = line_;
+}
+
+}  // namespace debubble::shell

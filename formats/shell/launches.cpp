@@ -1,0 +1,308 @@
+// Programs that are started: launchers hand on to what they launch, shells are followed, training programs are kept.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "formats/shell/machine.hpp"
+
+namespace debubble::shell {
+namespace {
+
+std::string base_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+template <std::size_t kCount>
+bool in(const std::array<std::string_view, kCount>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool is_python(const std::string& word) {
+  const std::string name = base_name(word);
+  if (!name.starts_with("python")) return false;
+  return name.find_first_not_of("0123456789.", 6) == std::string::npos;
+}
+
+constexpr std::array<std::string_view, 5> kShells{"bash", "sh", "zsh", "dash", "ksh"};
+constexpr std::array<std::string_view, 4> kStarters{"torchrun", "deepspeed", "accelerate", "torchrun-hpu"};
+// They hand on to a command that stands behind their own options.
+constexpr std::array<std::string_view, 32> kWrappers{
+    "srun",    "mpirun",      "mpiexec",  "mpiexec.hydra", "mpirun_rsh", "env",   "time",   "nohup",
+    "timeout", "nice",        "ionice",   "numactl",       "taskset",    "nsys",  "ncu",    "sudo",
+    "stdbuf",  "singularity", "docker",   "apptainer",     "enroot",     "uv",    "poetry", "conda",
+    "pixi",    "ray",         "unbuffer", "setsid",        "aprun",      "jsrun", "flux",   "xargs"};
+
+bool is_script(const std::string& word) {
+  return word.ends_with(".sh") || word.ends_with(".slurm") || word.ends_with(".sbatch") || word.ends_with(".bash");
+}
+
+bool starts_command(const std::string& word) {
+  const std::string name = base_name(word);
+  return is_python(word) || in(kShells, name) || in(kStarters, name) || in(kWrappers, name) ||
+         (word.ends_with(".py") && word[0] != '-') || (is_script(word) && word[0] != '-');
+}
+
+// torchrun's and deepspeed's options without a value.
+constexpr std::array<std::string_view, 19> kBareOptions{
+    "--standalone",      "--no-python",  "--no_python",     "--run-path",      "--run_path",
+    "--use-env",         "--use_env",    "--no-use-env",    "--force_multi",   "--no_local_rank",
+    "--no_ssh",          "--no_ssh_check", "--save_pid",    "--elastic_training", "--bind_cores_to_rank",
+    "-m",                "--module",     "--enable_each_rank_log_off", "--signal-handling"};
+
+constexpr std::array<std::string_view, 14> kNoValue{"-u", "-B", "-O", "-OO", "-E", "-s", "-S",
+                                                    "-v", "-q", "-I", "-b",  "-i", "-x", "-P"};
+
+// Where the launched program stands: behind the options of torchrun or deepspeed.
+std::size_t behind_options(const Strings& words) {
+  std::size_t at = 1;
+  while (at < words.size() && !words[at].empty() && words[at][0] == '-') {
+    if (words[at] == "--") return at + 1;
+    const bool bare = in(kBareOptions, words[at]) || words[at].find('=') != std::string::npos;
+    at += bare ? 1 : 2;
+  }
+  return at;
+}
+
+}  // namespace
+
+class Starter {
+ public:
+  explicit Starter(Machine& machine) : machine_(machine) {}
+
+  // False where nothing of it is a program that is followed.
+  bool start(Strings words) {
+    while (!words.empty() && is_assignment(words.front())) words.erase(words.begin());
+    if (words.empty()) return false;
+    if (++depth_ > 20) return false;
+    const std::string name = base_name(words.front());
+    if (name == "sbatch") return batch_job(words);
+    if (name == "ssh" || name == "pdsh" || name == "clush") return remote(words, name);
+    if (in(kShells, name)) return shell(words);
+    if (is_python(words.front())) return python(words);
+    if (in(kStarters, name) && name != "accelerate") return starter(words);
+    if (words.front().ends_with(".py")) {
+      keep(words.front(), Strings(words.begin() + 1, words.end()));
+      return true;
+    }
+    if (is_script(name) || words.front().starts_with("./")) return script(words, 0);
+    return wrapper(words);
+  }
+
+ private:
+  static bool is_assignment(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) return false;
+    return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    });
+  }
+
+  void keep(const std::string& program, Strings arguments) {
+    Launch launch;
+    launch.launchers = launchers_;
+    launch.program = program;
+    launch.arguments = std::move(arguments);
+    launch.line = machine_.line();
+    launch.batch = machine_.state().batch;
+    launch.files = std::make_shared<const std::map<std::string, File>>(machine_.state().files);
+    launch.folder = machine_.state().folder;
+    machine_.spend(1 + machine_.state().size() / 64);
+    if (machine_.state().launches.size() < 2000) machine_.state().launches.push_back(std::move(launch));
+  }
+
+  bool wrapper(const Strings& words) {
+    const bool known = in(kWrappers, base_name(words.front())) || base_name(words.front()) == "accelerate";
+    for (std::size_t k = 1; k < words.size(); ++k) {
+      if (!starts_command(words[k])) continue;
+      // "--container-image python" of a wrapper is a value, but not of anything that is known here.
+      const bool shell = in(kShells, base_name(words[k]));
+      if (shell && k + 1 >= words.size()) continue;
+      if (!known && !is_mark(words.front()) && !words[k].ends_with(".py") && !shell && !is_python(words[k]) &&
+          !in(kStarters, base_name(words[k]))) {
+        continue;
+      }
+      launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k));
+      return start(Strings(words.begin() + static_cast<std::ptrdiff_t>(k), words.end()));
+    }
+    return false;
+  }
+
+  bool starter(const Strings& words) {
+    const std::size_t at = behind_options(words);
+    if (at >= words.size()) return false;
+    const auto bare = [&](const char* option) {
+      return std::find(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at), option) !=
+             words.begin() + static_cast<std::ptrdiff_t>(at);
+    };
+    launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+    Strings inner(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    if (bare("--no-python") || bare("--no_python")) return start(inner);
+    keep(inner.front(), Strings(inner.begin() + 1, inner.end()));
+    return true;
+  }
+
+  bool python(const Strings& words) {
+    std::size_t at = 1;
+    while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
+      if (words[at] == "-c" || words[at].starts_with("-c")) return false;
+      if (words[at] == "-m") break;
+      at += in(kNoValue, words[at]) || words[at].size() > 2 ? 1 : 2;
+    }
+    if (at >= words.size()) return false;
+    if (words[at] != "-m") {
+      keep(words[at], Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()));
+      return true;
+    }
+    if (at + 1 >= words.size()) return false;
+    const std::string& module = words[at + 1];
+    Strings inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+    if (module.starts_with("torch.distributed") || module.starts_with("deepspeed.launcher")) {
+      inner.front() = module.starts_with("deepspeed") ? "deepspeed" : "torchrun";
+      return starter(inner);
+    }
+    if (module.starts_with("accelerate")) {
+      inner.front() = "accelerate";
+      return wrapper(inner);
+    }
+    keep(module, Strings(inner.begin() + 1, inner.end()));
+    return true;
+  }
+
+  // bash -lc "text" name arguments; bash script arguments
+  bool shell(const Strings& words) {
+    std::size_t at = 1;
+    bool text = false;
+    bool asks = false;
+    while (at < words.size() && words[at].size() > 1 && (words[at][0] == '-' || words[at][0] == '+')) {
+      const std::string& option = words[at];
+      if (option.starts_with("--")) {
+        ++at;
+        continue;
+      }
+      if (option.find('c') != std::string::npos) text = true;
+      if (option.find('s') != std::string::npos) asks = true;
+      at += option.ends_with("o") ? 2 : 1;
+      if (text) break;
+    }
+    while (text && at < words.size() && words[at].size() > 1 && words[at][0] == '-') ++at;
+    const auto& input = machine_.state().input;
+    if ((at >= words.size() || asks) && input) {  // from a here-document
+      follow(*input, {}, true, "bash");
+      return true;
+    }
+    if (at >= words.size()) return false;
+    if (!text) return script(words, at);
+    const std::string name = at + 1 < words.size() ? words[at + 1] : "bash";
+    follow(words[at], Strings(words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 2, words.size())), words.end()),
+           false, name);
+    return true;
+  }
+
+  void follow(const std::string& text, const Strings& arguments, bool is_file, const std::string& name) {
+    machine_.follow(text, arguments, is_file, name, launchers_);
+  }
+
+  bool script(const Strings& words, std::size_t at) {
+    const auto text = machine_.read(words[at]);
+    if (text && !has_mark(*text)) {
+      follow(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true, words[at]);
+      return true;
+    }
+    machine_.state().handed_on.push_back(words[at]);
+    return false;
+  }
+
+  bool batch_job(const Strings& words) {
+    std::map<std::string, std::string> options;
+    std::string lines;
+    std::size_t at = 1;
+    std::optional<std::string> wrapped;
+    while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
+      const bool whole = words[at].find('=') != std::string::npos || (words[at][1] != '-' && words[at].size() > 2);
+      const bool bare = words[at] == "--exclusive" || words[at] == "--parsable" || words[at] == "--wait" ||
+                        words[at] == "--requeue" || words[at] == "--overcommit" || words[at] == "-W";
+      if (words[at].starts_with("--wrap=")) wrapped = words[at].substr(7);
+      if (words[at] == "--wrap" && at + 1 < words.size()) wrapped = words[at + 1];
+      lines += "#SBATCH " + words[at] + (whole || bare || at + 1 >= words.size() ? "" : " " + words[at + 1]) + "\n";
+      at += whole || bare ? 1 : 2;
+    }
+    launchers_.push_back({"sbatch"});
+    const auto with_options = [&](const std::string& text, const Strings& arguments, bool is_file, const std::string& name) {
+      auto before = machine_.state().batch;
+      machine_.follow(text, arguments, is_file, name, launchers_, batch_options(lines));
+      machine_.state().batch = std::move(before);
+      return true;
+    };
+    if (wrapped) return with_options(*wrapped, {}, false, "bash");
+    if (at >= words.size()) {
+      const auto input = machine_.state().input;
+      return input ? with_options(*input, {}, true, "slurm_script") : false;
+    }
+    const auto text = machine_.read(words[at]);
+    if (text && !has_mark(*text)) {
+      return with_options(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true, words[at]);
+    }
+    machine_.state().handed_on.push_back(words[at]);
+    return false;
+  }
+
+  // ssh host command, pdsh -w hosts command: one text for the shell there
+  bool remote(const Strings& words, const std::string& name) {
+    std::size_t at = 1;
+    while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
+      const bool valued = words[at].size() == 2 && std::string_view("pioJlFLRwxfut").find(words[at][1]) != std::string_view::npos;
+      at += valued ? 2 : 1;
+    }
+    if (name == "ssh") ++at;
+    std::string text;
+    for (; at < words.size(); ++at) text += (text.empty() ? "" : " ") + words[at];
+    if (text.empty()) return false;
+    launchers_.push_back({name});
+    const std::size_t before = machine_.state().launches.size();
+    follow(text, {}, false, "bash");
+    return machine_.state().launches.size() > before;
+  }
+
+  Machine& machine_;
+  std::vector<Strings> launchers_;
+  int depth_ = 0;
+
+  friend class Machine;
+};
+
+void Machine::follow(const std::string& text, const Strings& arguments, bool is_file, const std::string& name,
+                     const std::vector<Strings>& launchers, const std::map<std::string, std::string>& options) {
+  const std::vector<Strings> before = std::exchange(outer_launchers_, launchers);
+  child_shell(text, arguments, is_file, name, options);
+  outer_launchers_ = before;
+}
+
+Flow Machine::external(const Strings& words) {
+  if (words.empty() || words.front().empty()) {
+    finish(127);
+    return {};
+  }
+  Strings plain = words;
+  plain.front() = base_name(words.front());
+  if (utility(plain)) return {};
+  const std::size_t before = state_.launches.size();
+  Starter starter(*this);
+  starter.launchers_ = outer_launchers_;
+  if (starter.start(words)) {
+    if (state_.launches.size() > before) {
+      finish(0);
+      print(unknown_output(words) + "\n");
+    }
+    return {};
+  }
+  print(unknown_output(words) + "\n");
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shown(word, unknowns_);
+  if (command.size() > 60) command = command.substr(0, 57) + "...";
+  finish_unknown("whether `" + command + "` succeeds");
+  return {};
+}
+
+}  // namespace debubble::shell

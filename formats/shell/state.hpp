@@ -1,0 +1,90 @@
+// What a script has made so far: variables, functions, files, and the programs that it started.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/shell/syntax.hpp"
+#include "formats/shell/unknowns.hpp"
+
+namespace debubble::shell {
+
+struct Variable {
+  std::map<std::int64_t, std::string> items{};  // a plain value is item 0
+  std::map<std::string, std::string> keyed{};   // declare -A
+  bool array = false;
+  bool has_keys = false;
+  bool exported = false;
+  bool integer = false;
+
+  bool operator==(const Variable&) const = default;
+};
+
+struct File {
+  std::string content{};
+  bool folder = false;
+  bool lost = false;  // removed, or something that cannot be known was written to it
+
+  bool operator==(const File&) const = default;
+};
+
+struct Status {
+  int code = 0;
+  bool known = true;
+  std::vector<int> causes{};  // of what is not known
+
+  bool operator==(const Status&) const = default;
+};
+
+// One program that was started, with what launched it.
+struct Launch {
+  std::vector<std::vector<std::string>> launchers;  // outermost first: {"srun", "-N", "4"}, {"torchrun", ...}
+  std::string program;                              // pretrain_gpt.py
+  std::vector<std::string> arguments;
+  int line = 0;
+  std::vector<int> conditions;  // what is not known and decides whether it runs
+  std::map<std::string, std::string> batch;  // #SBATCH --name=value of the job's script
+  std::map<std::string, std::string> environment;  // exported numbers of ranks and nodes
+  std::shared_ptr<const std::map<std::string, File>> files;
+  std::string folder;
+
+  [[nodiscard]] bool same_command(const Launch& other) const {
+    return program == other.program && arguments == other.arguments && launchers == other.launchers;
+  }
+};
+
+struct Frame {
+  std::map<std::string, std::optional<Variable>> saved;  // what `local` hides
+};
+
+struct State {
+  std::map<std::string, Variable> variables;
+  std::map<std::string, CommandPointer> functions;
+  std::vector<std::string> positional;
+  bool positional_given = false;  // otherwise "$@" is taken to be empty, and $1 is not known
+  std::map<std::string, File> files;
+  std::string folder;
+  bool stops_on_error = false;
+  bool refuses_unset = false;
+  bool fails_in_pipes = false;
+  Status status;
+  std::vector<Frame> frames;
+  std::vector<Launch> launches;
+  std::vector<std::string> handed_on;  // scripts that were started and are not here
+  std::map<std::string, std::string> batch;
+  std::string output;  // of a command whose output is caught
+  bool caught = false;
+  std::optional<std::string> input;  // what is left to read; nothing: not known
+
+  // What a copy costs, in bytes.
+  [[nodiscard]] std::size_t size() const;
+};
+
+// What holds after one of two branches was taken, nobody knows which.
+void merge(State& state, const State& other, const std::vector<int>& causes, Unknowns& unknowns, int line);
+
+}  // namespace debubble::shell

@@ -27,6 +27,13 @@ class MegatronArguments {
   [[nodiscard]] std::optional<std::int64_t> count(const std::string& name);
   [[nodiscard]] std::optional<double> fraction(const std::string& name);
 
+  // Was it given by that older name?
+  [[nodiscard]] bool by_name(const std::string& name, const std::string& old_name) const {
+    const auto found = renamed_.find(name);
+    return found != renamed_.end() && found->second == old_name;
+  }
+  void set(const std::string& name, const std::string& value) { values_[name] = {value}; }
+
   // What was found that somebody should know, arguments that nobody asked for among it.
   void find(std::string text) { findings_.push_back(std::move(text)); }
   [[nodiscard]] std::vector<std::string> findings() const;
@@ -35,6 +42,7 @@ class MegatronArguments {
 
  private:
   std::map<std::string, std::vector<std::string>> values_;  // by name without dashes
+  std::map<std::string, std::string> renamed_;              // which of them were given by an older name
   std::set<std::string> asked_;
   std::vector<std::string> findings_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/megatron/launch.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -13,6 +14,8 @@ namespace debubble {
 struct MegatronScenario {
   std::vector<std::pair<std::string, std::string>> flags;  // name without dashes, value; "true" for a bare flag
   std::vector<std::string> findings;                       // what is left out, unknown or assumed
+  std::string program;                                     // pretrain_gpt.py, with its arguments: of a script
+  std::vector<std::string> arguments;
   // Of a training log: the median time of an iteration, over so many lines of it; 0: no log, or none of its iterations.
   Nanoseconds measured_iteration = 0;
   std::size_t measured_lines = 0;
@@ -22,6 +25,9 @@ struct MegatronScenario {
 // the ones that matter are named when they are left out. Throws InputError P010 where the text has no arguments, F001
 // where it does not say how large the model is.
 [[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name);
+
+// The same with what is said about the script beside its text. Throws P030 where it depends on more than that.
+[[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name, const LaunchGiven& given);
 
 // The scenario as a file for --config.
 [[nodiscard]] std::string write_scenario(const MegatronScenario& scenario, const std::string& name);

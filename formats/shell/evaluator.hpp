@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/shell/state.hpp"
@@ -33,6 +34,8 @@ struct Note {
 struct Evaluation {
   std::vector<Launch> launches;
   std::vector<Note> notes;             // what was taken for granted
+  // Variables that are taken as not set outside of the script, with the default that counts.
+  std::vector<std::pair<std::string, std::string>> unset;
   std::vector<std::string> handed_on;  // scripts that it starts, which are not here
   std::string stopped;                 // why it ended before its end: "exit 1"
   int stopped_line = 0;
@@ -40,6 +43,9 @@ struct Evaluation {
 };
 
 // Throws SyntaxError for what cannot be read, and for what takes too many steps or too much memory.
+// An absolute path without "." and "..".
+[[nodiscard]] std::string plain_path(const std::string& path);
+
 [[nodiscard]] Evaluation evaluate_script(const std::string& text, const Given& given);
 
 }  // namespace debubble::shell

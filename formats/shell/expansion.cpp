@@ -23,7 +23,9 @@ void Expansion::word(const Word& word) {
 
 void Expansion::part(const Part& part, bool first) {
   switch (part.kind) {
-    case Part::Kind::kText: return text(part.quoted ? part.text : tilde(part.text, first), part.quoted);
+    case Part::Kind::kText:
+      if (splits_text_ && !part.quoted && mode_ == Mode::kFields) return split(part.text);
+      return text(part.quoted ? part.text : tilde(part.text, first), part.quoted);
     case Part::Kind::kParameter: return parameter(part);
     case Part::Kind::kArithmetic: {
       const ArithmeticResult result = machine_.arithmetic(machine_.expanded(part.text));

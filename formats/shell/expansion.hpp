@@ -55,6 +55,7 @@ class Expansion {
   Strings fields_;
   std::string field_;
   bool has_field_ = false;
+  bool splits_text_ = false;  // in the word of ${name:-word}
 };
 
 }  // namespace debubble::shell

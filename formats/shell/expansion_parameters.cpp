@@ -195,7 +195,10 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
     if (causes.empty()) present = full;
   }
   const auto put = [&] {
-    if (part.argument) word(*part.argument);
+    if (!part.argument) return;
+    const bool splits = std::exchange(splits_text_, !part.quoted);
+    word(*part.argument);
+    splits_text_ = splits;
   };
   if (!causes.empty()) {
     if (kind == '?' || kind == '-' || kind == '=' || kind == '+') {
@@ -204,7 +207,7 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
     return true;
   }
   if (kind == '+') {
-    if (outside) machine_.note_unset(part.text, "counts as not set");
+    if (outside) machine_.note_unset(part.text, "");
     if (present) put();
     if (!present && part.quoted) text_nothing();
     return true;
@@ -216,7 +219,7 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
   }
   if (present) return false;
   if (outside) {
-    machine_.note_unset(part.text, "is not set: its default " + shown(part.argument ? machine_.single(*part.argument) : "", machine_.unknowns()) + " counts");
+    machine_.note_unset(part.text, part.argument ? machine_.single(*part.argument) : "");
   }
   if (kind == '=') {
     const std::string given = part.argument ? machine_.single(*part.argument) : "";

@@ -60,7 +60,7 @@ std::size_t behind_options(const Strings& words) {
   while (at < words.size() && !words[at].empty() && words[at][0] == '-') {
     if (words[at] == "--") return at + 1;
     const bool bare = in(kBareOptions, words[at]) || words[at].find('=') != std::string::npos;
-    at += bare ? 1 : 2;
+    at += bare ? 1U : 2U;
   }
   return at;
 }
@@ -148,7 +148,7 @@ class Starter {
     while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
       if (words[at] == "-c" || words[at].starts_with("-c")) return false;
       if (words[at] == "-m") break;
-      at += in(kNoValue, words[at]) || words[at].size() > 2 ? 1 : 2;
+      at += in(kNoValue, words[at]) || words[at].size() > 2 ? 1U : 2U;
     }
     if (at >= words.size()) return false;
     if (words[at] != "-m") {
@@ -183,7 +183,7 @@ class Starter {
       }
       if (option.find('c') != std::string::npos) text = true;
       if (option.find('s') != std::string::npos) asks = true;
-      at += option.ends_with("o") ? 2 : 1;
+      at += option.ends_with("o") ? 2U : 1U;
       if (text) break;
     }
     while (text && at < words.size() && words[at].size() > 1 && words[at][0] == '-') ++at;
@@ -226,7 +226,7 @@ class Starter {
       if (words[at].starts_with("--wrap=")) wrapped = words[at].substr(7);
       if (words[at] == "--wrap" && at + 1 < words.size()) wrapped = words[at + 1];
       lines += "#SBATCH " + words[at] + (whole || bare || at + 1 >= words.size() ? "" : " " + words[at + 1]) + "\n";
-      at += whole || bare ? 1 : 2;
+      at += whole || bare ? 1U : 2U;
     }
     launchers_.push_back({"sbatch"});
     const auto with_options = [&](const std::string& text, const Strings& arguments, bool is_file, const std::string& name) {
@@ -253,7 +253,7 @@ class Starter {
     std::size_t at = 1;
     while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
       const bool valued = words[at].size() == 2 && std::string_view("pioJlFLRwxfut").find(words[at][1]) != std::string_view::npos;
-      at += valued ? 2 : 1;
+      at += valued ? 2U : 1U;
     }
     if (name == "ssh") ++at;
     std::string text;

@@ -33,6 +33,7 @@ struct Answer {
   bool yes = false;
   bool known = true;
   std::vector<int> causes{};
+  int otherwise = -1;  // 1, 0: yes, no where nothing is set outside of the script
 };
 
 // A command that the shell itself has could not be carried out: it fails with this status.
@@ -117,7 +118,7 @@ class Machine {
   std::string pipe_of(const std::string& output);
   ParameterValue unset_variable(const std::string& name, bool list);
   std::string outside_mark(const std::string& name);
-  void note_unset(const std::string& name, const std::string& what);
+  void note_unset(const std::string& name, const std::string& value);
   std::string mark_of(const std::vector<int>& causes, const std::string& what);
 
  private:
@@ -130,10 +131,11 @@ class Machine {
     int line = 0;
   };
 
-  Flow branch(const std::vector<int>& causes, const std::function<Flow()>& yes, const std::function<Flow()>& no);
+  Flow branch(const Answer& answer, const std::function<Flow()>& yes, const std::function<Flow()>& no);
   Flow when(const Answer& answer, const std::function<Flow()>& yes, const std::function<Flow()>& no);
   [[nodiscard]] Answer succeeded() const;
   Flow list(const Command& command);
+  void negate_status(const Command& command);
   Flow pipeline(const Command& command);
   Flow and_or(const Command& command);
   Flow if_from(const Command& command, std::size_t at);
@@ -161,6 +163,7 @@ class Machine {
   Unknowns unknowns_;
   std::vector<Note> notes_;
   std::set<std::string> noted_;
+  std::map<std::string, std::string> unset_;  // with the default that counts
   std::set<std::string> own_names_;  // that the script assigns somewhere
   std::vector<Parked> parked_;
   std::size_t steps_ = 0;
@@ -168,6 +171,7 @@ class Machine {
   int tested_ = 0;  // inside a condition: `set -e` does not count
   int line_ = 0;
   int files_made_ = 0;
+  bool source_missing_ = false;  // what is not set may have been set there
   std::string stopped_;
   int stopped_line_ = 0;
   Strings sources_;

@@ -35,26 +35,49 @@ void Machine::spend(std::size_t steps) {
   if (steps_ > kMostSteps) throw SyntaxError(line_, "the script takes more than 2,000,000 steps to follow");
 }
 
-Answer Machine::succeeded() const { return Answer{state_.status.code == 0, state_.status.known, state_.status.causes}; }
+Answer Machine::succeeded() const { return Answer{state_.status.code == 0, state_.status.known, state_.status.causes, state_.status.otherwise}; }
 
 void Machine::finish(const Answer& answer) {
-  state_.status = Status{answer.yes ? 0 : 1, answer.known, answer.known ? std::vector<int>{} : answer.causes};
+  state_.status = Status{answer.yes ? 0 : 1, answer.known, answer.known ? std::vector<int>{} : answer.causes,
+                         answer.known ? -1 : answer.otherwise};
 }
 
 void Machine::finish_unknown(const std::string& what, const std::string& setter) {
   state_.status = Status{0, false, {unknowns_.add({.what = what, .setter = setter, .line = line_})}};
 }
 
-Flow Machine::branch(const std::vector<int>& causes, const std::function<Flow()>& yes,
-                     const std::function<Flow()>& no) {
+Flow Machine::branch(const Answer& answer, const std::function<Flow()>& yes, const std::function<Flow()>& no) {
   if (parked_.size() > kMostParked) throw SyntaxError(line_, "too much depends on what is not known");
+  const std::vector<int>& causes = answer.causes;
   State before = state_;
+  const std::size_t launches = before.launches.size();
   spend(1 + before.size() / 64);
   const int line = line_;
+  const std::size_t parked = parked_.size();
   const Flow first = yes();
   State after = std::move(state_);
+  const std::size_t parked_yes = parked_.size();
   state_ = std::move(before);
   const Flow second = no();
+  const auto ends = [launches](const Flow& flow, const State& state) {
+    return flow.kind == Flow::Kind::kExit && state.launches.size() == launches;
+  };
+  // Where one branch gives up, it is the other that somebody wants; else what a stranger's shell does.
+  const bool gives_up = ends(first, after) != ends(second, state_);
+  if (answer.otherwise >= 0 && !gives_up) {
+    const bool takes_yes = answer.otherwise == 1;
+    for (const int root : unknowns_.roots(causes)) {
+      note_unset(unknowns_.at(root).setter, "");
+    }
+    const auto at = [this](std::size_t k) { return parked_.begin() + static_cast<std::ptrdiff_t>(k); };
+    if (takes_yes) {
+      parked_.erase(at(parked_yes), parked_.end());
+      state_ = std::move(after);
+      return first;
+    }
+    parked_.erase(at(parked), at(parked_yes));
+    return second;
+  }
   if (first == second) {
     spend(state_.size() / 64);
     merge(state_, after, causes, unknowns_, line);
@@ -71,7 +94,7 @@ Flow Machine::branch(const std::vector<int>& causes, const std::function<Flow()>
 
 Flow Machine::when(const Answer& answer, const std::function<Flow()>& yes, const std::function<Flow()>& no) {
   if (answer.known) return answer.yes ? yes() : no();
-  return branch(answer.causes, yes, no);
+  return branch(answer, yes, no);
 }
 
 // The outcomes since `from` that are accepted go on as one; the others stay where they are.
@@ -171,11 +194,18 @@ Flow Machine::list(const Command& command) {
   return {};
 }
 
+void Machine::negate_status(const Command& command) {
+  if (!command.negated) return;
+  Status& status = state_.status;
+  status.code = status.code == 0 ? 1 : 0;
+  if (status.otherwise >= 0) status.otherwise = 1 - status.otherwise;
+}
+
 Flow Machine::pipeline(const Command& command) {
   if (command.children.size() == 1) {  // ! command
     const Counted tested(tested_);
     const Flow flow = execute(*command.children.front());
-    if (command.negated && state_.status.known) state_.status.code = state_.status.code == 0 ? 1 : 0;
+    negate_status(command);
     return flow;
   }
   const std::optional<std::string> input = state_.input;
@@ -193,7 +223,7 @@ Flow Machine::pipeline(const Command& command) {
     if (!state_.status.known || state_.status.code != 0) failed = state_.status;
   }
   if (state_.fails_in_pipes) state_.status = failed;
-  if (command.negated && state_.status.known) state_.status.code = state_.status.code == 0 ? 1 : 0;
+  negate_status(command);
   state_.input = input;
   return command.negated ? Flow{} : after({});
 }
@@ -394,6 +424,7 @@ Flow Machine::while_loop(const Command& command) {
     if (!flow.normal()) break;
     Answer more = succeeded();
     if (command.until) more.yes = !more.yes;
+    more.otherwise = -1;
     const auto one = [&](Flow& flow_of_turn) { return turn(*command.children[1], flow_of_turn, left); };
     if (!more.known) {
       flow = unknown_turns(more.causes, one);
@@ -486,6 +517,7 @@ Flow Machine::run_file(const std::string& path, const Strings& arguments, bool o
   if (!text || has_mark(*text)) {
     note("`source " + shown(path, unknowns_) + "`: not here, taken as empty: what it sets is not known (--file gives it)",
          line_);
+    source_missing_ = true;
     finish(0);
     return {};
   }

@@ -129,6 +129,7 @@ Evaluation Machine::run(const std::string& text) {
   result.launches = std::move(state_.launches);
   result.handed_on = std::move(state_.handed_on);
   result.notes = std::move(notes_);
+  result.unset.assign(unset_.begin(), unset_.end());
   result.unknowns = std::move(unknowns_);
   return result;
 }
@@ -271,10 +272,12 @@ void Machine::write_file(const std::string& path, const std::string& text, bool 
   if (file.content.size() > 4 * kLargestFile) throw SyntaxError(line_, "a file is larger than 4 MB");
 }
 
+std::string plain_path(const std::string& path) { return path.starts_with("/") ? normal(path) : normal(path).substr(1); }
+
 std::string Machine::path_of(const std::string& path) const {
-  if (path.starts_with("/")) return normal(path);
-  if (is_mark(path.substr(0, path.find('/')))) return normal(path).substr(1);  // nobody knows where it begins
-  return normal(state_.folder + "/" + path);
+  // Where it begins with what is not known, that is where it lies.
+  const bool whole = path.starts_with("/") || is_mark(path.substr(0, path.find('/')));
+  return plain_path(whole ? path : state_.folder + "/" + path);
 }
 
 std::string Machine::pipe_of(const std::string& output) {

@@ -37,6 +37,7 @@ bool is_comparison(const std::string& op) {
 
 Answer negated(Answer answer) {
   answer.yes = !answer.yes;
+  if (answer.otherwise >= 0) answer.otherwise = 1 - answer.otherwise;
   return answer;
 }
 
@@ -45,6 +46,10 @@ Answer both(const Answer& a, const Answer& b) {
   if (a.known && b.known) return Answer{true, true};
   Answer result{false, false, a.known ? std::vector<int>{} : a.causes};
   if (!b.known) result.causes.insert(result.causes.end(), b.causes.begin(), b.causes.end());
+  const int first = a.known ? 1 : a.otherwise;
+  const int second = b.known ? 1 : b.otherwise;
+  if (first == 0 || second == 0) result.otherwise = 0;
+  if (first == 1 && second == 1) result.otherwise = 1;
   return result;
 }
 
@@ -52,6 +57,7 @@ Answer both(const Answer& a, const Answer& b) {
 
 Answer Machine::is_empty(const std::string& text) {
   if (!has_mark(text)) return Answer{text.empty(), true};
+  if (is_mark(text) && unknowns_.at(marks(text).front()).outside) return Answer{false, false, marks(text), 1};
   bool any = false;
   bool all = true;
   for (const std::string& reading : unknowns_.readings(text)) {
@@ -73,6 +79,8 @@ Answer Machine::is_empty(const std::string& text) {
 
 Answer Machine::equals(const std::string& a, const std::string& b) {
   if (!has_mark(a) && !has_mark(b)) return Answer{a == b, true};
+  if (b.empty()) return is_empty(a);
+  if (a.empty()) return is_empty(b);
   if (a == b && marks(a).size() == 1) return Answer{true, true};
   return has_mark(b) && !has_mark(a) ? matching(b, escaped_for_pattern(a)) : matching(a, has_mark(b) ? b : escaped_for_pattern(b));
 }
@@ -127,7 +135,7 @@ Answer Machine::test(const TestNode& node) {
   if (node.op == "==" || node.op == "!=") {
     const std::string against = pattern(node.words[1]);
     const bool twins = first == single(node.words[1]) && has_mark(first) && marks(first).size() == 1;
-    const Answer answer = twins ? Answer{true, true} : matching(first, against);
+    const Answer answer = twins ? Answer{true, true} : against.empty() ? is_empty(first) : matching(first, against);
     return node.op == "==" ? answer : negated(answer);
   }
   if (node.op == "=~") {

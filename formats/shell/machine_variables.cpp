@@ -23,8 +23,8 @@ void Machine::note(const std::string& text, int line) {
   if (noted_.insert(text).second && noted_.size() < 200) notes_.push_back(Note{text, line});
 }
 
-void Machine::note_unset(const std::string& name, const std::string& what) {
-  note((name[0] >= '0' && name[0] <= '9' ? "$" : "") + name + " " + what, line_);
+void Machine::note_unset(const std::string& name, const std::string& value) {
+  if (unset_.size() < 200) unset_.emplace((name[0] >= '0' && name[0] <= '9' ? "$" : "") + name, value);
 }
 
 std::string Machine::script_name() const { return zero_; }
@@ -50,9 +50,9 @@ ParameterValue Machine::unset_variable(const std::string& name, bool list) {
   if (std::find(kOfTheShell.begin(), kOfTheShell.end(), name) != kOfTheShell.end()) {
     return ParameterValue{true, false, false, true, {mark_of({}, "$" + name)}};
   }
-  if (given_.whole_environment) return value;
+  if (given_.whole_environment && !source_missing_) return value;
   if (own_names_.contains(name)) {
-    if (!list) note(name + " is not set where it is read first: empty", line_);
+    if (!list) note_unset(name, "");
     return value;
   }
   value.script = false;

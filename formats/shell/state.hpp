@@ -36,6 +36,7 @@ struct Status {
   int code = 0;
   bool known = true;
   std::vector<int> causes{};  // of what is not known
+  int otherwise = -1;         // 1, 0: yes, no where nothing is set outside of the script
 
   bool operator==(const Status&) const = default;
 };

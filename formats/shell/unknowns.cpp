@@ -18,7 +18,7 @@ int Unknowns::add(Unknown unknown) {
 int Unknowns::variable(const std::string& name, int line) {
   const auto found = named_.find(name);
   if (found != named_.end()) return found->second;
-  const int number = add({.what = "the environment variable " + name, .setter = name, .line = line});
+  const int number = add({.what = "the environment variable " + name, .setter = name, .line = line, .outside = true});
   named_[name] = number;
   return number;
 }
@@ -26,7 +26,7 @@ int Unknowns::variable(const std::string& name, int line) {
 int Unknowns::positional(const std::string& name, int line) {
   const auto found = named_.find(name);
   if (found != named_.end()) return found->second;
-  const int number = add({.what = "the script's argument $" + name, .setter = name, .line = line});
+  const int number = add({.what = "the script's argument $" + name, .setter = name, .line = line, .outside = true});
   named_[name] = number;
   return number;
 }

@@ -58,6 +58,7 @@ class Import : public Command {
     add_rows(rows, run_rows());
     add_rows(rows, product_rows());
     add_rows(rows, framework_rows(framework_));
+    add_rows(rows, script_rows(script_));
     FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
     for (Flag& row : output) {
       if (row.name == "--output") row.given = &flags_.output_given;
@@ -67,6 +68,7 @@ class Import : public Command {
   }
 
   int run(const Invocation&) override {
+    if (flags_.from != "megatron") refuse_flags(script_rows(script_), "anything but a launch script");
     if (is_framework(flags_.from)) {
       refuse_flags(product_rows(), "anything but measured products");
       return import_configuration();
@@ -102,7 +104,7 @@ class Import : public Command {
                                       " is one file; got " + std::to_string(flags_.files.size()),
                                   "import them one by one"});
     }
-    if (megatron) return import_megatron(flags_.files.front(), flags_.output.output);
+    if (megatron) return import_megatron(flags_.files.front(), script_, flags_.output.output);
     return import_graph();
   }
 
@@ -190,6 +192,7 @@ class Import : public Command {
   RunImportFlags run_;
   std::string hardware_;
   FrameworkRequest framework_;
+  ScriptFlags script_;
 };
 
 }  // namespace

@@ -1,0 +1,445 @@
+#include "formats/megatron/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "formats/megatron/argument_table.hpp"
+#include "formats/megatron/arguments.hpp"
+#include "formats/megatron/rank_count.hpp"
+#include "formats/shell/parser.hpp"
+#include "formats/text/printable.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+using Strings = std::vector<std::string>;
+using shell::has_mark;
+using shell::is_mark;
+using shell::marks;
+using shell::Unknowns;
+
+constexpr std::array<std::string_view, 14> kCore{"num-layers",
+                                                 "hidden-size",
+                                                 "num-attention-heads",
+                                                 "seq-length",
+                                                 "micro-batch-size",
+                                                 "global-batch-size",
+                                                 "tensor-model-parallel-size",
+                                                 "pipeline-model-parallel-size",
+                                                 "expert-model-parallel-size",
+                                                 "hybrid-override-pattern",
+                                                 "max-position-embeddings",
+                                                 "yaml-cfg",
+                                                 "context-parallel-size",
+                                                 "ffn-hidden-size"};
+
+std::string option_name(const std::string& word) {
+  if (word.size() < 3 || !word.starts_with("--")) return "";
+  const char c = word[2];
+  if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '1') return "";
+  std::string name = word.substr(2, word.find('=') - (word.find('=') == std::string::npos ? 0 : 2));
+  if (const std::size_t equals = name.find('='); equals != std::string::npos) name.resize(equals);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return todays_name(name);
+}
+
+bool matters(const std::string& name) {
+  const auto row = megatron_argument(name);
+  return !row || row->effect != ArgumentEffect::kNothing;
+}
+
+// The arguments of a command that matter, by name, and what of them is not known.
+struct Signature {
+  std::map<std::string, Strings> values;
+  std::set<int> unknown;    // of values that matter
+  std::set<int> open;       // of words that may be arguments of any kind
+};
+
+Signature signature_of(const Strings& words) {
+  Signature signature;
+  std::string name;
+  ArgumentValues room = ArgumentValues::kNone;
+  bool relevant = false;
+  for (const std::string& word : words) {
+    const std::string option = has_mark(word.substr(0, word.find('='))) ? "" : option_name(word);
+    if (!option.empty()) {
+      name = option;
+      relevant = matters(option);
+      const auto row = megatron_argument(option);
+      room = row ? row->values : ArgumentValues::kMany;
+      const std::size_t equals = word.find('=');
+      if (relevant) signature.values[name] = {};
+      if (equals != std::string::npos) {
+        if (relevant) signature.values[name].push_back(word.substr(equals + 1));
+        room = ArgumentValues::kNone;
+      }
+    } else if (room == ArgumentValues::kNone && has_mark(word)) {
+      for (const int number : marks(word)) signature.open.insert(number);
+      continue;
+    } else {
+      if (relevant) signature.values[name].push_back(word);
+      if (room == ArgumentValues::kOne) room = ArgumentValues::kNone;
+    }
+    if (!relevant) continue;
+    for (const int number : marks(word)) signature.unknown.insert(number);
+  }
+  return signature;
+}
+
+// Chooses an alternative for each mark that has some: of `chosen` that one, of the others the first.
+class Readings {
+ public:
+  explicit Readings(const Unknowns& unknowns) : unknowns_(unknowns) {}
+
+  Strings words(const Strings& words, int chosen, std::size_t which) {
+    Strings result;
+    for (const std::string& word : words) add(word, chosen, which, result, 0);
+    return result;
+  }
+
+  const std::set<int>& seen() const { return seen_; }
+
+ private:
+  void add(const std::string& word, int chosen, std::size_t which, Strings& result, int depth) {
+    if (!has_mark(word) || depth > 20 || result.size() > 200'000) {
+      result.push_back(word);
+      return;
+    }
+    for (const int number : marks(word)) {
+      if (!unknowns_.has(number) || unknowns_.at(number).alternatives.empty()) continue;
+      seen_.insert(number);
+      const auto& all = unknowns_.at(number).alternatives;
+      const Strings& taken = all[number == chosen ? std::min(which, all.size() - 1) : 0];
+      if (is_mark(word)) {
+        for (const std::string& one : taken) {
+          for (const std::string& part : split(one)) add(part, chosen, which, result, depth + 1);
+        }
+        return;
+      }
+      std::string value;
+      for (const std::string& one : taken) value += (value.empty() ? "" : " ") + one;
+      std::string changed;
+      const std::string sign = shell::mark(number);
+      for (std::size_t from = 0; from <= word.size();) {
+        const std::size_t next = word.find(sign, from);
+        changed += word.substr(from, next == std::string::npos ? next : next - from);
+        if (next == std::string::npos) break;
+        changed += value;
+        from = next + sign.size();
+      }
+      return add(changed, chosen, which, result, depth + 1);
+    }
+    result.push_back(word);
+  }
+
+  static Strings split(const std::string& text) {
+    Strings words;
+    std::string word;
+    for (const char c : text + " ") {
+      if (c != ' ' && c != '\t' && c != '\n') {
+        word += c;
+      } else if (!word.empty()) {
+        words.push_back(std::exchange(word, {}));
+      }
+    }
+    return words;
+  }
+
+  const Unknowns& unknowns_;
+  std::set<int> seen_;
+};
+
+class Reader {
+ public:
+  Reader(const std::string& name, const LaunchGiven& given) : name_(name), given_(given) {}
+
+  MegatronLaunch run(const std::string& text) {
+    try {
+      found_ = shell::evaluate_script(text, given_.shell);
+    } catch (const shell::SyntaxError& error) {
+      fail("P031", name_ + ":" + std::to_string(error.line()),
+           "the script cannot be followed: " + std::string(error.what()),
+           "fill in what is left open, like <path>, or give the arguments alone in a file, or --run-script");
+    }
+    const std::vector<const shell::Launch*> trainings = candidates();
+    if (trainings.empty()) refuse_nothing();
+    const shell::Launch& first = *trainings.front();
+    MegatronLaunch result;
+    result.arguments = known_arguments(first);
+    compare_others(trainings, result);
+    result.program = shown(first.program, found_.unknowns);
+    find_config(first, result);
+    count_ranks(first, result);
+    for (std::string& word : result.arguments) word = shown(word, found_.unknowns);
+    add_notes(result);
+    return result;
+  }
+
+ private:
+  std::vector<const shell::Launch*> candidates() const {
+    std::vector<const shell::Launch*> list;
+    for (const shell::Launch& launch : found_.launches) {
+      Readings readings(found_.unknowns);
+      std::set<std::string> core;
+      for (const std::string& word : readings.words(launch.arguments, -1, 0)) {
+        const std::string option = option_name(word);
+        if (std::find(kCore.begin(), kCore.end(), option) != kCore.end()) core.insert(option);
+      }
+      if (core.size() >= 2 || core.contains("yaml-cfg")) list.push_back(&launch);
+    }
+    return list;
+  }
+
+  [[noreturn]] void refuse_nothing() const {
+    if (!found_.handed_on.empty()) {
+      const std::string file = shown(found_.handed_on.front(), found_.unknowns);
+      fail("P030", name_, "the script hands on to " + printable(file) + ", which is not here",
+           "put it where the script finds it, or write --file " + printable(file) + "=PATH");
+    }
+    if (!found_.stopped.empty()) {
+      fail("P030", name_ + ":" + std::to_string(found_.stopped_line),
+           "the script ends here (" + printable(found_.stopped) + ") before it starts a training" + taken_for_granted(),
+           "give what it needs: --args for its arguments, --set NAME=VALUE for its environment");
+    }
+    fail("P010", name_, "there are no arguments like --num-layers 24" + taken_for_granted(),
+         "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");
+  }
+
+  std::string taken_for_granted() const {
+    std::string names;
+    for (const auto& [name, value] : found_.unset) {
+      if (names.size() < 60) names += (names.empty() ? "" : ", ") + name;
+    }
+    return names.empty() ? "" : "; taken as not set: " + names;
+  }
+
+  [[noreturn]] void ask(const std::set<int>& numbers, const std::string& what, int line) const {
+    std::string reasons;
+    std::string help;
+    int shown_reasons = 0;
+    const std::set<int> roots = found_.unknowns.roots({numbers.begin(), numbers.end()});
+    std::set<std::string> setters;
+    for (const int root : roots) {
+      const shell::Unknown& unknown = found_.unknowns.at(root);
+      if (++shown_reasons > 4) continue;
+      reasons += (reasons.empty() ? "" : ", ") + unknown.what;
+      if (!unknown.setter.empty() && !unknown.outside) reasons += " (" + unknown.setter + ")";
+      if (unknown.line > 0) reasons += " (line " + std::to_string(unknown.line) + ")";
+      if (!unknown.setter.empty() && setters.insert(unknown.setter).second) {
+        help += (help.empty() ? "" : " ") + ("--set " + unknown.setter + "=VALUE");
+      }
+    }
+    if (shown_reasons > 4) reasons += " and " + std::to_string(shown_reasons - 4) + " more";
+    if (help.empty()) help = "--run-script, or the arguments alone in a file";
+    fail("P030", name_ + (line > 0 ? ":" + std::to_string(line) : ""),
+         printable(what + " depends on " + (reasons.empty() ? "what the script does not say" : reasons)),
+         printable("say it: " + help));
+  }
+
+  Strings known_arguments(const shell::Launch& launch) const {
+    Readings readings(found_.unknowns);
+    const Strings base = readings.words(launch.arguments, -1, 0);
+    const Signature first = signature_of(base);
+    if (!first.open.empty()) ask(first.open, "what arguments " + shown(launch.program, found_.unknowns) + " gets", launch.line);
+    for (const auto& [option, values] : first.values) {
+      std::set<int> unknown;
+      for (const std::string& value : values) {
+        for (const int number : marks(value)) unknown.insert(number);
+      }
+      if (!unknown.empty()) ask(unknown, "--" + option, launch.line);
+    }
+    const std::set<int> choices = readings.seen();
+    for (const int choice : choices) {
+      for (std::size_t k = 1; k < found_.unknowns.at(choice).alternatives.size(); ++k) {
+        const Signature other = signature_of(readings.words(launch.arguments, choice, k));
+        if (other.values == first.values && other.open.empty() && other.unknown.empty()) continue;
+        std::string which = "what arguments " + shown(launch.program, found_.unknowns) + " gets";
+        for (const auto& [option, values] : other.values) {
+          const auto found = first.values.find(option);
+          if (found != first.values.end() && found->second == values) continue;
+          which = "--" + option;
+          break;
+        }
+        for (const auto& [option, values] : first.values) {
+          if (!other.values.contains(option)) which = "--" + option;
+        }
+        ask({choice}, which, launch.line);
+      }
+    }
+    return base;
+  }
+
+  // Several trainings: one after the other, or one of them.
+  void compare_others(const std::vector<const shell::Launch*>& trainings, MegatronLaunch& result) const {
+    const Signature first = signature_of(result.arguments);
+    std::size_t different = 0;
+    bool certain = trainings.front()->conditions.empty();
+    for (std::size_t k = 1; k < trainings.size(); ++k) {
+      Readings readings(found_.unknowns);
+      const Signature other = signature_of(readings.words(trainings[k]->arguments, -1, 0));
+      const bool same = other.values == first.values && other.unknown.empty();
+      if (same) continue;
+      ++different;
+      if (!certain) {
+        std::set<int> causes(trainings.front()->conditions.begin(), trainings.front()->conditions.end());
+        ask(causes, "which training is started (line " + std::to_string(trainings.front()->line) + " or line " +
+                        std::to_string(trainings[k]->line) + ")",
+            trainings.front()->line);
+      }
+      certain = certain || trainings[k]->conditions.empty();
+    }
+    if (different > 0) {
+      result.notes.push_back("the script starts " + std::to_string(different + 1) +
+                             " different trainings: this is the first, of line " +
+                             std::to_string(trainings.front()->line));
+    }
+  }
+
+  void find_config(const shell::Launch& launch, MegatronLaunch& result) const {
+    MegatronArguments arguments(result.arguments);
+    const auto path = arguments.word("deepspeed-config");
+    if (!path || !launch.files) return;
+    result.config_path = shown(*path, found_.unknowns);
+    shell::Given place;
+    std::string whole = *path;
+    if (!whole.starts_with("/") && !is_mark(whole.substr(0, whole.find('/')))) whole = launch.folder + "/" + whole;
+    whole = shell::plain_path(whole);
+    const auto found = launch.files->find(whole);
+    std::optional<std::string> text;
+    if (found != launch.files->end() && !found->second.folder && !found->second.lost) text = found->second.content;
+    if (!text && given_.shell.read && !has_mark(whole)) text = given_.shell.read(whole);
+    if (!text) return;
+    if (is_mark(*text)) {
+      ask({marks(*text).begin(), marks(*text).end()}, "DeepSpeed's configuration " + result.config_path, launch.line);
+    }
+    result.config = *text;
+    result.config_unknown = marks(*text);
+  }
+
+  void count_ranks(const shell::Launch& launch, MegatronLaunch& result) const {
+    if (given_.gpus) {
+      result.ranks = given_.gpus;
+      return;
+    }
+    const RankCount count = rank_count(launch);
+    result.ranks = count.ranks;
+    if (count.ranks) return;
+    result.missing_ranks = count.missing;
+    if (count.causes.empty()) return;
+    ask({count.causes.begin(), count.causes.end()}, "the number of ranks (" + count.missing + ")", launch.line);
+  }
+
+  void add_notes(MegatronLaunch& result) const {
+    for (const shell::Note& note : found_.notes) {
+      result.notes.push_back(note.text + (note.line > 0 ? " (line " + std::to_string(note.line) + ")" : ""));
+    }
+    std::string unset;
+    for (const auto& [name, value] : found_.unset) {
+      unset += (unset.empty() ? "" : ", ") + name + (value.empty() ? "" : " (" + shown(value, found_.unknowns) + ")");
+    }
+    if (unset.empty()) return;
+    result.notes.push_back("taken as not set outside of the script, with their defaults (--set NAME=VALUE changes one): " +
+                           unset);
+  }
+
+  std::string name_;
+  const LaunchGiven& given_;
+  shell::Evaluation found_;
+};
+
+// Is the text a list of arguments, without a program?
+bool is_bare_list(const std::string& text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n", at);
+    if (begin == std::string::npos) return false;
+    if (text[begin] != '#') return text.compare(begin, 2, "--") == 0;
+    at = text.find('\n', begin);
+    if (at == std::string::npos) return false;
+  }
+  return false;
+}
+
+// "--name: value" of a recipe: true is the bare flag, false nothing.
+std::optional<std::string> recipe_words(const std::string& line) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string::npos || line.compare(begin, 2, "--") != 0) return std::nullopt;
+  const std::size_t colon = line.find(':', begin);
+  const std::size_t blank = line.find_first_of(" \t=", begin);
+  if (colon == std::string::npos || blank < colon) return std::nullopt;
+  const std::string name = line.substr(begin, colon - begin);
+  std::string value = line.substr(colon + 1);
+  if (const std::size_t comment = value.find(" #"); comment != std::string::npos) value.resize(comment);
+  const std::size_t first = value.find_first_not_of(" \t\r");
+  value = first == std::string::npos ? "" : value.substr(first, value.find_last_not_of(" \t\r") - first + 1);
+  if (value == "true") return name;
+  if (value == "false") return "";
+  return name + " " + value;
+}
+
+std::string recipe_list(const std::string& text) {
+  if (text.starts_with("#!")) return "";
+  std::string list;
+  std::size_t rows = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (const auto words = recipe_words(text.substr(at, end - at))) {
+      ++rows;
+      list += *words + "\n";
+    }
+    at = end + 1;
+  }
+  return rows >= 2 || (rows == 1 && is_bare_list(text)) ? list : "";
+}
+
+}  // namespace
+
+MegatronLaunch read_launch(const std::string& text, const std::string& name, const LaunchGiven& given) {
+  const std::string recipe = recipe_list(text);
+  const bool bare = !recipe.empty() || is_bare_list(text);
+  if (!bare) return Reader(name, given).run(text);
+  // All of it is one command's words.
+  const std::string& list = recipe.empty() ? text : recipe;
+  LaunchGiven plain = given;
+  MegatronLaunch result;
+  try {
+    const shell::Evaluation found = shell::evaluate_script("A=(\n" + list + "\n)\nprogram.py \"${A[@]}\"\n", plain.shell);
+    if (found.launches.size() == 1) {
+      for (const std::string& word : found.launches.front().arguments) {
+        for (const int root : found.unknowns.roots(marks(word))) {
+          const std::string setter = found.unknowns.at(root).setter;
+          fail("P030", name, "an argument depends on " + printable(found.unknowns.at(root).what),
+               setter.empty() ? "write its value" : printable("say it: --set " + setter + "=VALUE"));
+        }
+        result.arguments.push_back(word);
+      }
+    }
+  } catch (const shell::SyntaxError& error) {
+    fail("P031", name + ":" + std::to_string(std::max(1, error.line() - 1)),
+         "the arguments cannot be read: " + std::string(error.what()), "write them as a shell would get them");
+  }
+  result.script = false;
+  result.ranks = given.gpus;
+  if (result.arguments.empty()) {
+    fail("P010", name, "there are no arguments like --num-layers 24",
+         "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");
+  }
+  return result;
+}
+
+std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
+  try {
+    const shell::Given none;
+    const shell::Evaluation found = shell::evaluate_script("program.py " + text, none);
+    if (found.launches.size() == 1) return found.launches.front().arguments;
+  } catch (const shell::SyntaxError& error) {
+    fail("P031", place, "these are no words of a shell: " + std::string(error.what()), "quote what has blanks");
+  }
+  return {};
+}
+
+}  // namespace debubble

@@ -1,0 +1,38 @@
+// Which training a launch script starts: the program's arguments as it gets them, and on how many ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/shell/evaluator.hpp"
+
+namespace debubble {
+
+// What somebody says about a script beside its text.
+struct LaunchGiven {
+  shell::Given shell;
+  std::optional<std::int64_t> gpus;  // ranks in all
+};
+
+struct MegatronLaunch {
+  std::string program;                 // pretrain_gpt.py; "" of a bare list of arguments
+  std::vector<std::string> arguments;  // what is not known of those without effect stands as <NAME>
+  std::optional<std::int64_t> ranks;   // nothing: the text does not say, and nobody needs it
+  std::string config;                  // DeepSpeed's configuration, where there is one
+  std::string config_path;
+  std::vector<int> config_unknown;  // marks in it
+  std::string missing_ranks;        // what would say the number of ranks
+  bool script = true;
+  std::vector<std::string> notes;
+};
+
+// Throws InputError: P010 where nothing with such arguments is started, P030 where they depend on what is not known
+// (the message says on what, and how to give it), P031 where the script cannot be followed.
+[[nodiscard]] MegatronLaunch read_launch(const std::string& text, const std::string& name, const LaunchGiven& given);
+
+// The words that a shell makes of a text. Throws P031 where it is cut off.
+[[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);
+
+}  // namespace debubble

@@ -1,5 +1,5 @@
-// The names of argument_table.hpp. "name" takes no value, "name=" one, "name*" as many as follow; behind "|" stands what
-// is not modelled.
+// The names of argument_table.hpp. "name" takes no value, "name=" one, "name*" as many as follow; behind "|" stands
+// what is not modelled.
 #pragma once
 
 #include <string_view>

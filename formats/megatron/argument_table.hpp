@@ -9,9 +9,9 @@
 namespace debubble {
 
 enum class ArgumentEffect {
-  kUsed,      // becomes part of the scenario
-  kNamed,     // changes time or memory, and is not modelled: named when it is given
-  kNothing,   // learning, data, files, logs, names of implementations that do the same sums
+  kUsed,     // becomes part of the scenario
+  kNamed,    // changes time or memory, and is not modelled: named when it is given
+  kNothing,  // learning, data, files, logs, names of implementations that do the same sums
 };
 
 enum class ArgumentValues { kNone, kOne, kMany };

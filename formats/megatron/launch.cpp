@@ -6,9 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "formats/megatron/argument_table.hpp"
+#include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/rank_count.hpp"
+#include "formats/megatron/signature.hpp"
 #include "formats/shell/parser.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -36,59 +37,6 @@ constexpr std::array<std::string_view, 14> kCore{"num-layers",
                                                  "yaml-cfg",
                                                  "context-parallel-size",
                                                  "ffn-hidden-size"};
-
-std::string option_name(const std::string& word) {
-  if (word.size() < 3 || !word.starts_with("--")) return "";
-  const char c = word[2];
-  if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '1') return "";
-  std::string name = word.substr(2, word.find('=') - (word.find('=') == std::string::npos ? 0 : 2));
-  if (const std::size_t equals = name.find('='); equals != std::string::npos) name.resize(equals);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return todays_name(name);
-}
-
-bool matters(const std::string& name) {
-  const auto row = megatron_argument(name);
-  return !row || row->effect != ArgumentEffect::kNothing;
-}
-
-// The arguments of a command that matter, by name, and what of them is not known.
-struct Signature {
-  std::map<std::string, Strings> values;
-  std::set<int> unknown;    // of values that matter
-  std::set<int> open;       // of words that may be arguments of any kind
-};
-
-Signature signature_of(const Strings& words) {
-  Signature signature;
-  std::string name;
-  ArgumentValues room = ArgumentValues::kNone;
-  bool relevant = false;
-  for (const std::string& word : words) {
-    const std::string option = has_mark(word.substr(0, word.find('='))) ? "" : option_name(word);
-    if (!option.empty()) {
-      name = option;
-      relevant = matters(option);
-      const auto row = megatron_argument(option);
-      room = row ? row->values : ArgumentValues::kMany;
-      const std::size_t equals = word.find('=');
-      if (relevant) signature.values[name] = {};
-      if (equals != std::string::npos) {
-        if (relevant) signature.values[name].push_back(word.substr(equals + 1));
-        room = ArgumentValues::kNone;
-      }
-    } else if (room == ArgumentValues::kNone && has_mark(word)) {
-      for (const int number : marks(word)) signature.open.insert(number);
-      continue;
-    } else {
-      if (relevant) signature.values[name].push_back(word);
-      if (room == ArgumentValues::kOne) room = ArgumentValues::kNone;
-    }
-    if (!relevant) continue;
-    for (const int number : marks(word)) signature.unknown.insert(number);
-  }
-  return signature;
-}
 
 // Chooses an alternative for each mark that has some: of `chosen` that one, of the others the first.
 class Readings {
@@ -163,11 +111,15 @@ class Reader {
     } catch (const shell::SyntaxError& error) {
       fail("P031", name_ + ":" + std::to_string(error.line()),
            "the script cannot be followed: " + std::string(error.what()),
-           "fill in what is left open, like <path>, or give the arguments alone in a file, or --run-script");
+           "fill in what is left open, like <path>, or give the arguments alone in a file");
     }
     const std::vector<const shell::Launch*> trainings = candidates();
     if (trainings.empty()) refuse_nothing();
     const shell::Launch& first = *trainings.front();
+    if (is_mark(first.program)) {  // it may bring arguments of its own
+      const std::vector<int> program = marks(first.program);
+      ask({program.begin(), program.end()}, "what is started", first.line);
+    }
     MegatronLaunch result;
     result.arguments = known_arguments(first);
     compare_others(trainings, result);
@@ -180,8 +132,10 @@ class Reader {
   }
 
  private:
+  // With two arguments that trainings have, or one where none has two.
   std::vector<const shell::Launch*> candidates() const {
     std::vector<const shell::Launch*> list;
+    std::vector<const shell::Launch*> weak;
     for (const shell::Launch& launch : found_.launches) {
       Readings readings(found_.unknowns);
       std::set<std::string> core;
@@ -190,8 +144,9 @@ class Reader {
         if (std::find(kCore.begin(), kCore.end(), option) != kCore.end()) core.insert(option);
       }
       if (core.size() >= 2 || core.contains("yaml-cfg")) list.push_back(&launch);
+      if (!core.empty()) weak.push_back(&launch);
     }
-    return list;
+    return list.empty() ? weak : list;
   }
 
   [[noreturn]] void refuse_nothing() const {
@@ -234,7 +189,8 @@ class Reader {
       }
     }
     if (shown_reasons > 4) reasons += " and " + std::to_string(shown_reasons - 4) + " more";
-    if (help.empty()) help = "--run-script, or the arguments alone in a file";
+    if (help.empty()) help = "give the arguments alone in a file";
+    if (what.starts_with("the number of ranks")) help += (help.empty() ? "--gpus N" : ", or --gpus N, ranks in all");
     fail("P030", name_ + (line > 0 ? ":" + std::to_string(line) : ""),
          printable(what + " depends on " + (reasons.empty() ? "what the script does not say" : reasons)),
          printable("say it: " + help));
@@ -244,8 +200,10 @@ class Reader {
     Readings readings(found_.unknowns);
     const Strings base = readings.words(launch.arguments, -1, 0);
     const Signature first = signature_of(base);
-    if (!first.open.empty()) ask(first.open, "what arguments " + shown(launch.program, found_.unknowns) + " gets", launch.line);
+    if (!first.open.empty())
+      ask(first.open, "what arguments " + shown(launch.program, found_.unknowns) + " gets", launch.line);
     for (const auto& [option, values] : first.values) {
+      if (option == "deepspeed-config") continue;
       std::set<int> unknown;
       for (const std::string& value : values) {
         for (const int number : marks(value)) unknown.insert(number);
@@ -286,8 +244,9 @@ class Reader {
       ++different;
       if (!certain) {
         std::set<int> causes(trainings.front()->conditions.begin(), trainings.front()->conditions.end());
-        ask(causes, "which training is started (line " + std::to_string(trainings.front()->line) + " or line " +
-                        std::to_string(trainings[k]->line) + ")",
+        ask(causes,
+            "which training is started (line " + std::to_string(trainings.front()->line) + " or line " +
+                std::to_string(trainings[k]->line) + ")",
             trainings.front()->line);
       }
       certain = certain || trainings[k]->conditions.empty();
@@ -304,7 +263,6 @@ class Reader {
     const auto path = arguments.word("deepspeed-config");
     if (!path || !launch.files) return;
     result.config_path = shown(*path, found_.unknowns);
-    shell::Given place;
     std::string whole = *path;
     if (!whole.starts_with("/") && !is_mark(whole.substr(0, whole.find('/')))) whole = launch.folder + "/" + whole;
     whole = shell::plain_path(whole);
@@ -314,7 +272,8 @@ class Reader {
     if (!text && given_.shell.read && !has_mark(whole)) text = given_.shell.read(whole);
     if (!text) return;
     if (is_mark(*text)) {
-      ask({marks(*text).begin(), marks(*text).end()}, "DeepSpeed's configuration " + result.config_path, launch.line);
+      const std::vector<int> content = marks(*text);
+      ask({content.begin(), content.end()}, "DeepSpeed's configuration " + result.config_path, launch.line);
     }
     result.config = *text;
     result.config_unknown = marks(*text);
@@ -329,7 +288,7 @@ class Reader {
     result.ranks = count.ranks;
     if (count.ranks) return;
     result.missing_ranks = count.missing;
-    if (count.causes.empty()) return;
+    if (count.causes.empty() || !given_.needs_ranks) return;
     ask({count.causes.begin(), count.causes.end()}, "the number of ranks (" + count.missing + ")", launch.line);
   }
 
@@ -342,59 +301,14 @@ class Reader {
       unset += (unset.empty() ? "" : ", ") + name + (value.empty() ? "" : " (" + shown(value, found_.unknowns) + ")");
     }
     if (unset.empty()) return;
-    result.notes.push_back("taken as not set outside of the script, with their defaults (--set NAME=VALUE changes one): " +
-                           unset);
+    result.notes.push_back(
+        "taken as not set outside of the script, with their defaults (--set NAME=VALUE changes one): " + unset);
   }
 
   std::string name_;
   const LaunchGiven& given_;
   shell::Evaluation found_;
 };
-
-// Is the text a list of arguments, without a program?
-bool is_bare_list(const std::string& text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n", at);
-    if (begin == std::string::npos) return false;
-    if (text[begin] != '#') return text.compare(begin, 2, "--") == 0;
-    at = text.find('\n', begin);
-    if (at == std::string::npos) return false;
-  }
-  return false;
-}
-
-// "--name: value" of a recipe: true is the bare flag, false nothing.
-std::optional<std::string> recipe_words(const std::string& line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string::npos || line.compare(begin, 2, "--") != 0) return std::nullopt;
-  const std::size_t colon = line.find(':', begin);
-  const std::size_t blank = line.find_first_of(" \t=", begin);
-  if (colon == std::string::npos || blank < colon) return std::nullopt;
-  const std::string name = line.substr(begin, colon - begin);
-  std::string value = line.substr(colon + 1);
-  if (const std::size_t comment = value.find(" #"); comment != std::string::npos) value.resize(comment);
-  const std::size_t first = value.find_first_not_of(" \t\r");
-  value = first == std::string::npos ? "" : value.substr(first, value.find_last_not_of(" \t\r") - first + 1);
-  if (value == "true") return name;
-  if (value == "false") return "";
-  return name + " " + value;
-}
-
-std::string recipe_list(const std::string& text) {
-  if (text.starts_with("#!")) return "";
-  std::string list;
-  std::size_t rows = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (const auto words = recipe_words(text.substr(at, end - at))) {
-      ++rows;
-      list += *words + "\n";
-    }
-    at = end + 1;
-  }
-  return rows >= 2 || (rows == 1 && is_bare_list(text)) ? list : "";
-}
 
 }  // namespace
 
@@ -407,7 +321,8 @@ MegatronLaunch read_launch(const std::string& text, const std::string& name, con
   LaunchGiven plain = given;
   MegatronLaunch result;
   try {
-    const shell::Evaluation found = shell::evaluate_script("A=(\n" + list + "\n)\nprogram.py \"${A[@]}\"\n", plain.shell);
+    const shell::Evaluation found =
+        shell::evaluate_script("A=(\n" + list + "\n)\nprogram.py \"${A[@]}\"\n", plain.shell);
     if (found.launches.size() == 1) {
       for (const std::string& word : found.launches.front().arguments) {
         for (const int root : found.unknowns.roots(marks(word))) {

@@ -67,7 +67,8 @@ class DeepSpeedConfig {
     }
     const double number = value.is_number() ? value.get<double>() : -1;
     if (number < 0 || number > 1e9 || number != std::floor(number)) {
-      fail("P004", printable(place_), std::string("\"") + key + "\" must be a whole number; got " + printable(value.dump()),
+      fail("P004", printable(place_),
+           std::string("\"") + key + "\" must be a whole number; got " + printable(value.dump()),
            "write a whole number");
     }
     return static_cast<std::int64_t>(number);
@@ -100,7 +101,8 @@ class DeepSpeedConfig {
       if (!zero.contains(key) || !zero[key].is_object()) continue;
       const ConfigTree device = zero[key].value("device", ConfigTree("none"));
       if (device == "none") continue;
-      arguments_.find(std::string("\"") + key + "\" of " + launch_.config_path + ": not modelled (an optimizer or parameters on the host)");
+      arguments_.find(std::string("\"") + key + "\" of " + launch_.config_path +
+                      ": not modelled (an optimizer or parameters on the host)");
     }
     if (zero.value("cpu_offload", false)) {
       arguments_.find("\"cpu_offload\" of " + launch_.config_path + ": not modelled (an optimizer on the host)");

@@ -27,7 +27,8 @@ struct MegatronScenario {
 [[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name);
 
 // The same with what is said about the script beside its text. Throws P030 where it depends on more than that.
-[[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name, const LaunchGiven& given);
+[[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name,
+                                             const LaunchGiven& given);
 
 // The scenario as a file for --config.
 [[nodiscard]] std::string write_scenario(const MegatronScenario& scenario, const std::string& name);

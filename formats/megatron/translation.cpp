@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "formats/megatron/arguments.hpp"
+#include "formats/megatron/launch.hpp"
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/recompute_modules.hpp"
-#include "formats/megatron/launch.hpp"
 #include "formats/megatron/tensor_overlap.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -56,7 +56,8 @@ class Translation {
       const auto value = in_.word(other);
       if (!value) continue;
       const bool file = std::string(other) == "yaml-cfg";
-      fail("F001", name, "--" + std::string(other) + " " + printable(*value) +
+      fail("F001", name,
+           "--" + std::string(other) + " " + printable(*value) +
                (file ? ": the arguments lie in that file" : ": blocks of several kinds are not modelled"),
            file ? "import a script that has them" : "use a model of attention and MLP blocks");
     }

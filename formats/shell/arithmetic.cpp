@@ -36,8 +36,8 @@ constexpr std::array<Level, 10> kLevels{{{{"||"}},
                                          {{"+", "-"}},
                                          {{"*", "/", "%"}}}};
 
-constexpr std::array<std::string_view, 11> kAssignments{"=",  "+=", "-=",  "*=",  "/=", "%=",
-                                                        "&=", "|=", "<<=", ">>=", "^="};
+constexpr std::array<std::string_view, 11> kAssignments{
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<=", ">>=", "^="};
 
 class Expression {
  public:

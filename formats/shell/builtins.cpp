@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "formats/shell/builtin_words.hpp"
 #include "formats/shell/machine.hpp"
 #include "formats/shell/printf.hpp"
 
@@ -11,22 +12,6 @@ namespace debubble::shell {
 namespace {
 
 using Builtin = Flow (*)(Machine&, const Strings&, const Command&);
-
-Strings rest(const Strings& words, std::size_t from = 1) {
-  return {words.begin() + static_cast<std::ptrdiff_t>(std::min(from, words.size())), words.end()};
-}
-
-int number_or(const Strings& words, std::size_t at, int otherwise) {
-  if (at >= words.size()) return otherwise;
-  int value = otherwise;
-  std::from_chars(words[at].data(), words[at].data() + words[at].size(), value);
-  return value;
-}
-
-Flow done(Machine& machine) {
-  machine.finish(0);
-  return {};
-}
 
 Flow run_nothing(Machine& machine, const Strings&, const Command&) { return done(machine); }
 
@@ -64,11 +49,11 @@ Flow run_printf(Machine& machine, const Strings& words, const Command&) {
   if (at < words.size() && words[at] == "--") ++at;
   if (at >= words.size()) throw CommandFailure{2};
   const std::vector<int> unknown = marks(words[at]);
-  const std::string text =
-      unknown.empty() ? printf_text(words[at], rest(words, at + 1), [&machine](const std::vector<int>& causes) {
-        return machine.mark_of(causes, "what printf makes of it");
-      })
-                      : machine.mark_of(unknown, "what printf prints");
+  const std::string text = unknown.empty() ? printf_text(words[at], rest(words, at + 1),
+                                                         [&machine](const std::vector<int>& causes) {
+                                                           return machine.mark_of(causes, "what printf makes of it");
+                                                         })
+                                           : machine.mark_of(unknown, "what printf prints");
   if (target.empty()) {
     machine.print(text);
   } else {
@@ -205,12 +190,6 @@ Flow run_unset(Machine& machine, const Strings& words, const Command&) {
   return done(machine);
 }
 
-bool has_option(const Strings& words, char letter) {
-  return std::any_of(words.begin() + 1, words.end(), [letter](const std::string& word) {
-    return word.size() > 1 && word[0] == '-' && word.find(letter) != std::string::npos;
-  });
-}
-
 // What `local` hides comes back when the function ends.
 void hide(Machine& machine, const std::string& name) {
   State& state = machine.state();
@@ -249,14 +228,7 @@ Flow run_declare(Machine& machine, const Strings& words, const Command& command)
     attributes(name);
   }
   for (const Assignment& assignment : command.declared) {
-    if (local) {
-      // Its value is that of the outer variable still.
-      const Variable before = machine.state().variables.contains(assignment.name)
-                                  ? machine.state().variables[assignment.name]
-                                  : Variable{};
-      hide(machine, assignment.name);
-      (void)before;
-    }
+    if (local) hide(machine, assignment.name);
     const bool fresh = !assignment.append && has_option(words, 'A');
     if (fresh) machine.state().variables[assignment.name] = Variable{.has_keys = true};
     if (!fresh && !assignment.append && has_option(words, 'i')) machine.variable(assignment.name).integer = true;
@@ -264,154 +236,6 @@ Flow run_declare(Machine& machine, const Strings& words, const Command& command)
     attributes(assignment.name);
   }
   if (command.declared.empty() || machine.state().status.known) machine.finish(0);
-  return {};
-}
-
-// The next line of the input; nothing at its end.
-std::optional<std::string> next_line(std::string& input) {
-  if (input.empty()) return std::nullopt;
-  const std::size_t end = input.find('\n');
-  std::string line = input.substr(0, end);
-  input = end == std::string::npos ? "" : input.substr(end + 1);
-  return line;
-}
-
-void give_fields(Machine& machine, const std::string& line, const Strings& names) {
-  const std::string separators =
-      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
-  const auto is_separator = [&](char c) { return separators.find(c) != std::string::npos; };
-  const auto is_blank = [&](char c) { return is_separator(c) && (c == ' ' || c == '\t'); };
-  std::size_t at = 0;
-  std::size_t end = line.size();
-  while (at < end && is_blank(line[at])) ++at;
-  while (end > at && is_blank(line[end - 1])) --end;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (k + 1 == names.size()) {
-      machine.assign(names[k], line.substr(at, end - at));
-      break;
-    }
-    const std::size_t begin = at;
-    while (at < end && !is_separator(line[at])) ++at;
-    machine.assign(names[k], line.substr(begin, at - begin));
-    while (at < end && is_blank(line[at])) ++at;
-    if (at < end && is_separator(line[at]) && !is_blank(line[at])) ++at;
-    while (at < end && is_blank(line[at])) ++at;
-  }
-}
-
-void give_array(Machine& machine, const std::string& line, const std::string& name) {
-  Variable array{.array = true};
-  const std::string separators =
-      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
-  std::string item;
-  std::int64_t next = 0;
-  for (const char c : line + separators.substr(0, 1)) {
-    if (separators.find(c) == std::string::npos) {
-      item += c;
-      continue;
-    }
-    const bool blank = c == ' ' || c == '\t' || c == '\n';
-    if (!item.empty() || (!blank && next > 0)) array.items[next++] = item;
-    item.clear();
-  }
-  machine.state().variables[name] = array;
-}
-
-Flow run_read(Machine& machine, const Strings& words, const Command&) {
-  Strings names;
-  std::string array;
-  for (std::size_t k = 1; k < words.size(); ++k) {
-    const std::string& word = words[k];
-    if (word.size() < 2 || word[0] != '-') {
-      names.push_back(word);
-    } else if (word.find('a') != std::string::npos) {
-      if (k + 1 < words.size()) array = words[++k];
-    } else if (std::string_view("pdtnNui").find(word.back()) != std::string_view::npos) {
-      ++k;
-    }
-  }
-  if (names.empty()) names = {"REPLY"};
-  State& state = machine.state();
-  if (!state.input) {
-    const std::string text = machine.unknown_output({"read", names.front()});
-    if (array.empty()) {
-      for (const std::string& name : names) machine.assign(name, text);
-    } else {
-      machine.assign(array, text);
-    }
-    state.status = Status{0, false, marks(text)};
-    return {};
-  }
-  const std::optional<std::string> line = next_line(*state.input);
-  if (array.empty()) {
-    give_fields(machine, line.value_or(""), names);
-  } else {
-    give_array(machine, line.value_or(""), array);
-  }
-  machine.finish(line ? 0 : 1);
-  return {};
-}
-
-Flow run_mapfile(Machine& machine, const Strings& words, const Command&) {
-  const bool bare = has_option(words, 't');
-  const std::string name = words.size() > 1 && words.back()[0] != '-' ? words.back() : "MAPFILE";
-  State& state = machine.state();
-  if (!state.input) {
-    machine.assign(name, machine.unknown_output(words));
-    return done(machine);
-  }
-  Variable array{.array = true};
-  std::int64_t next = 0;
-  std::string input = *state.input;
-  while (const auto line = next_line(input)) array.items[next++] = *line + (bare ? "" : "\n");
-  state.variables[name] = array;
-  state.input = "";
-  return done(machine);
-}
-
-// getopts "ab:" name
-Flow run_getopts(Machine& machine, const Strings& words, const Command&) {
-  if (words.size() < 3) throw CommandFailure{2};
-  const Strings given = words.size() > 3 ? rest(words, 3) : machine.state().positional;
-  const std::string place = machine.value_of("OPTIND");
-  std::size_t at = 1;
-  std::from_chars(place.data(), place.data() + place.size(), at);
-  const std::string inner = machine.state().variables.contains("__getopts") ? machine.value_of("__getopts") : "1";
-  std::size_t letter = 1;
-  std::from_chars(inner.data(), inner.data() + inner.size(), letter);
-  const auto stop = [&] {
-    machine.assign(words[2], "?");
-    machine.finish(1);
-    return Flow{};
-  };
-  if (at < 1 || at > given.size()) return stop();
-  const std::string& word = given[at - 1];
-  if (has_mark(word)) {
-    machine.assign(words[2], machine.mark_of(marks(word), "an option"));
-    machine.state().status = Status{0, false, marks(word)};
-    return {};
-  }
-  if (word.size() < 2 || word[0] != '-') return stop();
-  if (word == "--") {
-    machine.assign("OPTIND", std::to_string(at + 1));
-    return stop();
-  }
-  const char c = word[std::min(letter, word.size() - 1)];
-  const std::size_t known = words[1].find(c);
-  const bool valued = known != std::string::npos && known + 1 < words[1].size() && words[1][known + 1] == ':';
-  const bool last = letter + 1 >= word.size();
-  std::size_t next = last ? at + 1 : at;
-  std::size_t next_letter = last ? 1 : letter + 1;
-  if (valued) {
-    const std::string value = last ? (at < given.size() ? given[at] : "") : word.substr(letter + 1);
-    machine.assign("OPTARG", value);
-    next = last ? at + 2 : at + 1;
-    next_letter = 1;
-  }
-  machine.assign(words[2], known == std::string::npos ? "?" : std::string(1, c));
-  machine.assign("OPTIND", std::to_string(next));
-  machine.assign("__getopts", std::to_string(next_letter));
-  machine.finish(0);
   return {};
 }
 
@@ -440,18 +264,22 @@ Flow run_exec(Machine& machine, const Strings& words, const Command&) {
 
 const std::map<std::string, Builtin>& builtins() {
   static const std::map<std::string, Builtin> all{
-      {":", run_nothing},       {"true", run_nothing},    {"false", run_false},     {"echo", run_echo},
-      {"printf", run_printf},   {"cd", run_cd},           {"pushd", run_cd},        {"pwd", run_pwd},
-      {"set", run_set},         {"shift", run_shift},     {"exit", run_exit},       {"return", run_return},
-      {"break", run_break},     {"continue", run_break},  {"eval", run_eval},       {"source", run_source},
-      {".", run_source},        {"[", run_test},          {"test", run_test},       {"let", run_let},
-      {"unset", run_unset},     {"declare", run_declare}, {"typeset", run_declare}, {"local", run_declare},
-      {"export", run_declare},  {"readonly", run_declare}, {"read", run_read},      {"mapfile", run_mapfile},
-      {"readarray", run_mapfile}, {"getopts", run_getopts}, {"command", run_command}, {"builtin", run_command},
-      {"type", run_command},    {"which", run_command},   {"hash", run_command},    {"exec", run_exec},
-      {"trap", run_nothing},    {"shopt", run_nothing},   {"wait", run_nothing},    {"ulimit", run_nothing},
-      {"umask", run_nothing},   {"alias", run_nothing},   {"unalias", run_nothing}, {"popd", run_nothing},
-      {"jobs", run_nothing},    {"disown", run_nothing},  {"times", run_nothing},   {"enable", run_nothing}};
+      {":", run_nothing},       {"true", run_nothing},      {"false", run_false},
+      {"echo", run_echo},       {"printf", run_printf},     {"cd", run_cd},
+      {"pushd", run_cd},        {"pwd", run_pwd},           {"set", run_set},
+      {"shift", run_shift},     {"exit", run_exit},         {"return", run_return},
+      {"break", run_break},     {"continue", run_break},    {"eval", run_eval},
+      {"source", run_source},   {".", run_source},          {"[", run_test},
+      {"test", run_test},       {"let", run_let},           {"unset", run_unset},
+      {"declare", run_declare}, {"typeset", run_declare},   {"local", run_declare},
+      {"export", run_declare},  {"readonly", run_declare},  {"read", run_read},
+      {"mapfile", run_mapfile}, {"readarray", run_mapfile}, {"getopts", run_getopts},
+      {"command", run_command}, {"builtin", run_command},   {"type", run_command},
+      {"which", run_command},   {"hash", run_command},      {"exec", run_exec},
+      {"trap", run_nothing},    {"shopt", run_nothing},     {"wait", run_nothing},
+      {"ulimit", run_nothing},  {"umask", run_nothing},     {"alias", run_nothing},
+      {"unalias", run_nothing}, {"popd", run_nothing},      {"jobs", run_nothing},
+      {"disown", run_nothing},  {"times", run_nothing},     {"enable", run_nothing}};
   return all;
 }
 

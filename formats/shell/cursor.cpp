@@ -11,9 +11,7 @@ constexpr int kDeepest = 100;
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit_of_name(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-bool ends_word(char c) {
-  return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != std::string_view::npos;
-}
+bool ends_word(char c) { return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != std::string_view::npos; }
 
 constexpr std::string_view kSpecialParameters = "@*#?-$!";
 
@@ -23,12 +21,18 @@ constexpr std::string_view kOperators[] = {":-", ":=", ":?", ":+", "##", "%%", "
 
 char ansi_escape(char c) {
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case 'a': return '\a';
-    case 'e': return '\033';
-    default: return c;
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case 'a':
+      return '\a';
+    case 'e':
+      return '\033';
+    default:
+      return c;
   }
 }
 
@@ -64,8 +68,8 @@ void Cursor::skip_blanks() {
 }
 
 void Cursor::add(Word& word, char c, bool quoted) const {
-  const bool fresh = word.parts.empty() || word.parts.back().kind != Part::Kind::kText ||
-                     word.parts.back().quoted != quoted;
+  const bool fresh =
+      word.parts.empty() || word.parts.back().kind != Part::Kind::kText || word.parts.back().quoted != quoted;
   if (fresh) word.parts.push_back(Part{.quoted = quoted});
   word.parts.back().text += c;
 }
@@ -244,7 +248,8 @@ void Cursor::operation(Part& part, bool quoted) {
   const bool replaces = part.op[0] == '/';
   const bool slices = part.op == ":";
   // A pattern is one of its own, in quotes or not; what stands in for a value is as quoted as the whole.
-  const bool inner = quoted && (part.op[0] == ':' || std::string_view("-=?+").find(part.op[0]) != std::string_view::npos);
+  const bool inner =
+      quoted && (part.op[0] == ':' || std::string_view("-=?+").find(part.op[0]) != std::string_view::npos);
   part.argument = std::make_shared<const Word>(word_until(replaces ? "/}" : slices ? ":}" : "}", inner));
   if ((replaces && peek() == '/') || (slices && peek() == ':')) {
     advance();
@@ -294,14 +299,19 @@ void Cursor::braces(Word& word, bool quoted) {
 // One character, or what stands behind it.
 void Cursor::one(Word& word, bool quoted) {
   switch (peek()) {
-    case '\\': return escape(word, quoted);
+    case '\\':
+      return escape(word, quoted);
     case '\'':
       if (!quoted) return single_quotes(word);
       break;
-    case '"': return double_quotes(word);
-    case '$': return dollar(word, quoted);
-    case '`': return backquotes(word, quoted);
-    default: break;
+    case '"':
+      return double_quotes(word);
+    case '$':
+      return dollar(word, quoted);
+    case '`':
+      return backquotes(word, quoted);
+    default:
+      break;
   }
   add(word, peek(), quoted);
   advance();

@@ -33,7 +33,7 @@ struct Note {
 
 struct Evaluation {
   std::vector<Launch> launches;
-  std::vector<Note> notes;             // what was taken for granted
+  std::vector<Note> notes;  // what was taken for granted
   // Variables that are taken as not set outside of the script, with the default that counts.
   std::vector<std::pair<std::string, std::string>> unset;
   std::vector<std::string> handed_on;  // scripts that it starts, which are not here

@@ -26,11 +26,12 @@ void Expansion::part(const Part& part, bool first) {
     case Part::Kind::kText:
       if (splits_text_ && !part.quoted && mode_ == Mode::kFields) return split(part.text);
       return text(part.quoted ? part.text : tilde(part.text, first), part.quoted);
-    case Part::Kind::kParameter: return parameter(part);
+    case Part::Kind::kParameter:
+      return parameter(part);
     case Part::Kind::kArithmetic: {
       const ArithmeticResult result = machine_.arithmetic(machine_.expanded(part.text));
-      const std::string number = result.known ? std::to_string(result.value)
-                                              : machine_.mark_of(result.causes, "$((" + part.text + "))");
+      const std::string number =
+          result.known ? std::to_string(result.value) : machine_.mark_of(result.causes, "$((" + part.text + "))");
       return value(number, part.quoted);
     }
     case Part::Kind::kCommand: {

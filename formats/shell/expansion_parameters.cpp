@@ -144,7 +144,8 @@ ParameterValue Expansion::indirect(const Part& part) {
   direct.indirect = false;
   const ParameterValue name = look_up(direct);
   const std::string text = name.words.empty() ? "" : name.words.front();
-  if (has_mark(text)) return ParameterValue{true, false, false, true, {machine_.mark_of(marks(text), "${!" + part.text + "}")}};
+  if (has_mark(text))
+    return ParameterValue{true, false, false, true, {machine_.mark_of(marks(text), "${!" + part.text + "}")}};
   Part other;
   other.kind = Part::Kind::kParameter;
   const std::size_t bracket = text.find('[');
@@ -255,8 +256,9 @@ void Expansion::slice(const Part& part, ParameterValue& found) {
     found = ParameterValue{true, false, false, true, {machine_.mark_of(causes, "a part of " + part.text)}};
     return;
   }
-  const auto size = static_cast<std::int64_t>(found.list ? found.words.size()
-                                                         : found.words.empty() ? 0 : found.words.front().size());
+  const auto size = static_cast<std::int64_t>(found.list            ? found.words.size()
+                                              : found.words.empty() ? 0
+                                                                    : found.words.front().size());
   std::int64_t begin = from.value;
   if (positional && begin > 0) --begin;  // $1 is the first
   if (begin < 0) begin += size;
@@ -271,7 +273,8 @@ void Expansion::slice(const Part& part, ParameterValue& found) {
   if (found.list) {
     found.words = Strings(found.words.begin() + begin, found.words.begin() + end);
   } else if (!found.words.empty()) {
-    found.words.front() = found.words.front().substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    found.words.front() =
+        found.words.front().substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
   }
 }
 

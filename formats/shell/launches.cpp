@@ -45,11 +45,25 @@ bool starts_command(const std::string& word) {
 }
 
 // torchrun's and deepspeed's options without a value.
-constexpr std::array<std::string_view, 19> kBareOptions{
-    "--standalone",      "--no-python",  "--no_python",     "--run-path",      "--run_path",
-    "--use-env",         "--use_env",    "--no-use-env",    "--force_multi",   "--no_local_rank",
-    "--no_ssh",          "--no_ssh_check", "--save_pid",    "--elastic_training", "--bind_cores_to_rank",
-    "-m",                "--module",     "--enable_each_rank_log_off", "--signal-handling"};
+constexpr std::array<std::string_view, 19> kBareOptions{"--standalone",
+                                                        "--no-python",
+                                                        "--no_python",
+                                                        "--run-path",
+                                                        "--run_path",
+                                                        "--use-env",
+                                                        "--use_env",
+                                                        "--no-use-env",
+                                                        "--force_multi",
+                                                        "--no_local_rank",
+                                                        "--no_ssh",
+                                                        "--no_ssh_check",
+                                                        "--save_pid",
+                                                        "--elastic_training",
+                                                        "--bind_cores_to_rank",
+                                                        "-m",
+                                                        "--module",
+                                                        "--enable_each_rank_log_off",
+                                                        "--signal-handling"};
 
 constexpr std::array<std::string_view, 14> kNoValue{"-u", "-B", "-O", "-OO", "-E", "-s", "-S",
                                                     "-v", "-q", "-I", "-b",  "-i", "-x", "-P"};
@@ -94,9 +108,8 @@ class Starter {
   static bool is_assignment(const std::string& word) {
     const std::size_t equals = word.find('=');
     if (equals == 0 || equals == std::string::npos) return false;
-    return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    });
+    return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
   }
 
   void keep(const std::string& program, Strings arguments) {
@@ -229,7 +242,8 @@ class Starter {
       at += whole || bare ? 1U : 2U;
     }
     launchers_.push_back({"sbatch"});
-    const auto with_options = [&](const std::string& text, const Strings& arguments, bool is_file, const std::string& name) {
+    const auto with_options = [&](const std::string& text, const Strings& arguments, bool is_file,
+                                  const std::string& name) {
       auto before = machine_.state().batch;
       machine_.follow(text, arguments, is_file, name, launchers_, batch_options(lines));
       machine_.state().batch = std::move(before);
@@ -242,7 +256,8 @@ class Starter {
     }
     const auto text = machine_.read(words[at]);
     if (text && !has_mark(*text)) {
-      return with_options(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true, words[at]);
+      return with_options(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true,
+                          words[at]);
     }
     machine_.state().handed_on.push_back(words[at]);
     return false;
@@ -252,7 +267,8 @@ class Starter {
   bool remote(const Strings& words, const std::string& name) {
     std::size_t at = 1;
     while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
-      const bool valued = words[at].size() == 2 && std::string_view("pioJlFLRwxfut").find(words[at][1]) != std::string_view::npos;
+      const bool valued =
+          words[at].size() == 2 && std::string_view("pioJlFLRwxfut").find(words[at][1]) != std::string_view::npos;
       at += valued ? 2U : 1U;
     }
     if (name == "ssh") ++at;
@@ -297,6 +313,10 @@ Flow Machine::external(const Strings& words) {
     }
     return {};
   }
+  // What is started is not known, and it is given arguments like those of a training.
+  const auto options =
+      std::count_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
+  if (is_mark(words.front()) && options >= 2) starter.keep(words.front(), Strings(words.begin() + 1, words.end()));
   print(unknown_output(words) + "\n");
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shown(word, unknowns_);

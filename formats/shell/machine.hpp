@@ -164,7 +164,7 @@ class Machine {
   std::vector<Note> notes_;
   std::set<std::string> noted_;
   std::map<std::string, std::string> unset_;  // with the default that counts
-  std::set<std::string> own_names_;  // that the script assigns somewhere
+  std::set<std::string> own_names_;           // that the script assigns somewhere
   std::vector<Parked> parked_;
   std::size_t steps_ = 0;
   int depth_ = 0;
@@ -176,7 +176,7 @@ class Machine {
   int stopped_line_ = 0;
   Strings sources_;
   std::vector<Strings> outer_launchers_;  // of the shell that runs
-  std::string zero_;                               // $0
+  std::string zero_;                      // $0
 };
 
 // The #SBATCH lines of a script, by long name: "nodes" of "-N 4" and "--nodes=4".

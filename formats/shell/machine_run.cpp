@@ -1,7 +1,8 @@
-// Control flow: lists, branches, loops, functions, subshells.
+// Control flow: lists, pipelines, branches.
 #include <algorithm>
 #include <utility>
 
+#include "formats/shell/counted.hpp"
 #include "formats/shell/machine.hpp"
 #include "formats/shell/patterns.hpp"
 
@@ -12,21 +13,7 @@ using Kind = Command::Kind;
 
 constexpr std::size_t kMostSteps = 2'000'000;
 constexpr int kDeepestCall = 400;
-constexpr int kTurnsNotKnown = 3;
 constexpr std::size_t kMostParked = 200;
-
-class Counted {
- public:
-  explicit Counted(int& counter) : counter_(counter) { ++counter_; }
-  ~Counted() { --counter_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  Counted(Counted&&) = delete;
-  Counted& operator=(Counted&&) = delete;
-
- private:
-  int& counter_;
-};
 
 }  // namespace
 
@@ -35,7 +22,9 @@ void Machine::spend(std::size_t steps) {
   if (steps_ > kMostSteps) throw SyntaxError(line_, "the script takes more than 2,000,000 steps to follow");
 }
 
-Answer Machine::succeeded() const { return Answer{state_.status.code == 0, state_.status.known, state_.status.causes, state_.status.otherwise}; }
+Answer Machine::succeeded() const {
+  return Answer{state_.status.code == 0, state_.status.known, state_.status.causes, state_.status.otherwise};
+}
 
 void Machine::finish(const Answer& answer) {
   state_.status = Status{answer.yes ? 0 : 1, answer.known, answer.known ? std::vector<int>{} : answer.causes,
@@ -123,8 +112,8 @@ Flow Machine::settle(std::size_t from, Flow flow, const std::function<bool(const
 }
 
 Flow Machine::after(Flow flow) {
-  const bool stops = flow.normal() && state_.stops_on_error && tested_ == 0 && state_.status.known &&
-                     state_.status.code != 0;
+  const bool stops =
+      flow.normal() && state_.stops_on_error && tested_ == 0 && state_.status.known && state_.status.code != 0;
   if (!stops) return flow;
   stopped_ = "set -e: a command fails";
   stopped_line_ = line_;
@@ -138,20 +127,28 @@ Flow Machine::execute(const Command& command) {
   line_ = command.line;
   const auto body = [&]() -> Flow {
     switch (command.kind) {
-      case Kind::kSimple: return simple(command);
-      case Kind::kPipeline: return pipeline(command);
+      case Kind::kSimple:
+        return simple(command);
+      case Kind::kPipeline:
+        return pipeline(command);
       case Kind::kAnd:
-      case Kind::kOr: return and_or(command);
-      case Kind::kList: return list(command);
-      case Kind::kIf: return if_from(command, 0);
+      case Kind::kOr:
+        return and_or(command);
+      case Kind::kList:
+        return list(command);
+      case Kind::kIf:
+        return if_from(command, 0);
       case Kind::kCase: {
         const std::string subject = single(command.words.front());
         finish(0);
         return case_from(command, 0, subject);
       }
-      case Kind::kFor: return for_words(command);
-      case Kind::kForArithmetic: return for_arithmetic(command);
-      case Kind::kWhile: return while_loop(command);
+      case Kind::kFor:
+        return for_words(command);
+      case Kind::kForArithmetic:
+        return for_arithmetic(command);
+      case Kind::kWhile:
+        return while_loop(command);
       case Kind::kFunction:
         state_.functions[command.name] = command.children.front();
         finish(0);
@@ -297,7 +294,8 @@ Answer Machine::matching(const std::string& text, const std::string& pattern) {
       const std::size_t first = one.find('\x01');
       const std::size_t plain = pattern.find_first_of("*?[\\(\x01");
       const std::string_view start = std::string_view(pattern).substr(0, plain);
-      const bool differs = first != std::string::npos && start.substr(0, first) != std::string_view(one).substr(0, std::min(first, start.size()));
+      const bool differs = first != std::string::npos &&
+                           start.substr(0, first) != std::string_view(one).substr(0, std::min(first, start.size()));
       if (differs) {
         all = false;
         continue;
@@ -311,264 +309,6 @@ Answer Machine::matching(const std::string& text, const std::string& pattern) {
   }
   if (any != all) return Answer{false, false, marks(text)};
   return Answer{any, true};
-}
-
-// ---- loops
-
-bool Machine::turn(const Command& body, Flow& flow, std::vector<Parked>& left) {
-  const std::size_t from = parked_.size();
-  flow = execute(body);
-  const auto goes_on = [](const Flow& one) {
-    return one.normal() || (one.kind == Flow::Kind::kContinue && one.levels <= 1);
-  };
-  flow = settle(from, flow, goes_on);
-  for (std::size_t k = from; k < parked_.size();) {
-    if (parked_[k].flow.kind == Flow::Kind::kBreak && parked_[k].flow.levels <= 1) {
-      left.push_back(std::move(parked_[k]));
-      parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(k));
-    } else {
-      ++k;
-    }
-  }
-  return flow.normal();
-}
-
-// The loop is over: what broke out of it goes on with what came to its end.
-Flow Machine::end_loop(std::size_t from, Flow flow, std::vector<Parked>& left) {
-  for (Parked& one : left) parked_.push_back(std::move(one));
-  const auto ends = [](const Flow& one) {
-    return one.normal() || (one.kind == Flow::Kind::kBreak && one.levels <= 1);
-  };
-  flow = settle(from, flow, ends);
-  const auto outer = [](Flow& one) {
-    const bool jumps = one.kind == Flow::Kind::kBreak || one.kind == Flow::Kind::kContinue;
-    if (jumps && one.levels > 1) --one.levels;
-  };
-  outer(flow);
-  for (std::size_t k = from; k < parked_.size(); ++k) outer(parked_[k].flow);
-  return flow;
-}
-
-Flow Machine::unknown_turns(const std::vector<int>& causes, const std::function<bool(Flow&)>& one) {
-  Flow flow;
-  for (int k = 0; k < kTurnsNotKnown; ++k) {
-    State before = state_;
-    spend(before.size() / 32);
-    if (!one(flow)) {  // every turn leaves: only no turn at all goes on
-      parked_.push_back(Parked{flow, std::move(state_), causes, line_});
-      state_ = std::move(before);
-      return {};
-    }
-    merge(state_, before, causes, unknowns_, line_);
-  }
-  return {};
-}
-
-Flow Machine::for_words(const Command& command) {
-  const Strings words = command.has_list ? fields(command.words) : state_.positional;
-  const std::size_t from = parked_.size();
-  std::vector<Parked> left;
-  Flow flow;
-  finish(0);
-  for (const std::string& word : words) {
-    spend(1);
-    assign(command.name, word);
-    const bool many = is_mark(word) || word.find_first_of("*?") != std::string::npos;
-    if (many) {
-      std::vector<int> causes = marks(word);
-      if (causes.empty()) causes.push_back(unknowns_.add({.what = "which files " + word + " are", .line = line_}));
-      assign(command.name, mark_of(causes, "an item of the list"));
-      flow = unknown_turns(causes, [&](Flow& one) { return turn(*command.children.front(), one, left); });
-      continue;
-    }
-    if (!turn(*command.children.front(), flow, left)) break;
-  }
-  return end_loop(from, flow, left);
-}
-
-Flow Machine::for_arithmetic(const Command& command) {
-  const std::size_t from = parked_.size();
-  std::vector<Parked> left;
-  Flow flow;
-  (void)arithmetic(command.arithmetic[0]);
-  finish(0);
-  while (true) {
-    const bool endless = command.arithmetic[1].find_first_not_of(" \t\n") == std::string::npos;
-    const ArithmeticResult more = endless ? ArithmeticResult{.value = 1} : arithmetic(command.arithmetic[1]);
-    const auto one = [&](Flow& flow_of_turn) {
-      if (!turn(*command.children.front(), flow_of_turn, left)) return false;
-      (void)arithmetic(command.arithmetic[2]);
-      return true;
-    };
-    if (!more.known) {
-      flow = unknown_turns(more.causes, one);
-      break;
-    }
-    spend(1);
-    if (more.value == 0 || !one(flow)) break;
-  }
-  return end_loop(from, flow, left);
-}
-
-Flow Machine::while_loop(const Command& command) {
-  const std::size_t from = parked_.size();
-  std::vector<Parked> left;
-  Flow flow;
-  Status last;
-  while (true) {
-    spend(1);
-    {
-      const Counted tested(tested_);
-      flow = execute(*command.children[0]);
-    }
-    if (!flow.normal()) break;
-    Answer more = succeeded();
-    if (command.until) more.yes = !more.yes;
-    more.otherwise = -1;
-    const auto one = [&](Flow& flow_of_turn) { return turn(*command.children[1], flow_of_turn, left); };
-    if (!more.known) {
-      flow = unknown_turns(more.causes, one);
-      finish(0);
-      break;
-    }
-    if (!more.yes) {
-      state_.status = last;
-      break;
-    }
-    if (!one(flow)) break;
-    last = state_.status;
-    if (left.size() > 8) {  // it waits for what is not known: it ended somewhere among these
-      Parked end = std::move(left.back());
-      left.pop_back();
-      state_ = std::move(end.state);
-      flow = {};
-      break;
-    }
-  }
-  return end_loop(from, flow, left);
-}
-
-// ---- functions and shells
-
-Flow Machine::call(const Command& function, const Strings& arguments) {
-  Strings positional = std::move(state_.positional);
-  const bool given = state_.positional_given;
-  state_.positional = arguments;
-  state_.positional_given = true;
-  state_.frames.emplace_back();
-  const std::size_t from = parked_.size();
-  Flow flow = execute(function);
-  flow = settle(from, flow, [](const Flow& one) { return one.normal() || one.kind == Flow::Kind::kReturn; });
-  const auto restore = [&](State& state) {
-    state.positional = positional;
-    state.positional_given = given;
-    if (state.frames.empty()) return;
-    for (auto& [name, value] : state.frames.back().saved) {
-      if (value) {
-        state.variables[name] = *value;
-      } else {
-        state.variables.erase(name);
-      }
-    }
-    state.frames.pop_back();
-  };
-  restore(state_);
-  return flow.normal() ? after(flow) : flow;
-}
-
-void Machine::aside(const std::function<void()>& body) {
-  spend(1 + state_.size() / 64);
-  State before = state_;
-  const std::size_t from = parked_.size();
-  body();
-  (void)settle(from, Flow{}, [](const Flow&) { return true; });
-  before.files = std::move(state_.files);
-  before.launches = std::move(state_.launches);
-  before.handed_on = std::move(state_.handed_on);
-  before.output = std::move(state_.output);
-  before.status = state_.status;
-  state_ = std::move(before);
-}
-
-std::string Machine::caught(const std::function<void()>& body) {
-  std::string output = std::exchange(state_.output, {});
-  const bool before = std::exchange(state_.caught, true);
-  body();
-  state_.caught = before;
-  std::string text = std::exchange(state_.output, std::move(output));
-  return text;
-}
-
-Flow Machine::run_text(const std::string& text, int line) {
-  spend(1 + text.size() / 16);
-  CommandPointer commands;
-  try {
-    commands = parse_script(text, line);
-  } catch (const SyntaxError& error) {
-    finish_unknown("what the shell makes of the text at line " + std::to_string(line) + " (" + error.what() + ")");
-    return {};
-  }
-  collect_names(*commands);
-  return execute(*commands);
-}
-
-Flow Machine::run_file(const std::string& path, const Strings& arguments, bool own_arguments) {
-  const std::optional<std::string> text = read(path);
-  if (!text || has_mark(*text)) {
-    note("`source " + shown(path, unknowns_) + "`: not here, taken as empty: what it sets is not known (--file gives it)",
-         line_);
-    source_missing_ = true;
-    finish(0);
-    return {};
-  }
-  if (sources_.size() > 20) throw SyntaxError(line_, "files source each other more than 20 deep");
-  Strings positional = state_.positional;
-  const bool given = state_.positional_given;
-  if (own_arguments) {
-    state_.positional = arguments;
-    state_.positional_given = true;
-  }
-  sources_.push_back(path);
-  const std::size_t from = parked_.size();
-  const int line = line_;
-  Flow flow = run_text(*text, 1);
-  flow = settle(from, flow, [](const Flow& one) { return one.normal() || one.kind == Flow::Kind::kReturn; });
-  line_ = line;
-  sources_.pop_back();
-  if (own_arguments) {
-    state_.positional = positional;
-    state_.positional_given = given;
-  }
-  return flow;
-}
-
-void Machine::child_shell(const std::string& text, const Strings& arguments, bool is_file, const std::string& name,
-                          const std::map<std::string, std::string>& options) {
-  aside([&] {
-    for (auto it = state_.variables.begin(); it != state_.variables.end();) {
-      it = it->second.exported ? std::next(it) : state_.variables.erase(it);
-    }
-    state_.functions.clear();
-    state_.frames.clear();
-    state_.positional = arguments;
-    state_.positional_given = true;
-    state_.stops_on_error = state_.refuses_unset = state_.fails_in_pipes = false;
-    const std::map<std::string, std::string> batch = state_.batch;
-    if (is_file) {
-      for (auto& [key, value] : batch_options(text)) state_.batch[key] = value;
-    }
-    for (const auto& [key, value] : options) state_.batch[key] = value;
-    if (state_.batch != batch) set_batch_variables(text, true);
-    const std::string zero = std::exchange(zero_, name);
-    sources_.push_back(name);
-    const int line = line_;
-    const int tested = std::exchange(tested_, 0);
-    (void)run_text(text, is_file ? 1 : line);
-    tested_ = tested;
-    sources_.pop_back();
-    zero_ = zero;
-    line_ = line;
-  });
 }
 
 }  // namespace debubble::shell

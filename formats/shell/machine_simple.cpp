@@ -272,7 +272,9 @@ void Machine::write_file(const std::string& path, const std::string& text, bool 
   if (file.content.size() > 4 * kLargestFile) throw SyntaxError(line_, "a file is larger than 4 MB");
 }
 
-std::string plain_path(const std::string& path) { return path.starts_with("/") ? normal(path) : normal(path).substr(1); }
+std::string plain_path(const std::string& path) {
+  return path.starts_with("/") ? normal(path) : normal(path).substr(1);
+}
 
 std::string Machine::path_of(const std::string& path) const {
   // Where it begins with what is not known, that is where it lies.
@@ -317,7 +319,8 @@ Answer Machine::is_there(const std::string& path, char kind) {
     return Answer{kind == 'd' ? found->second.folder : kind == 'f' ? !found->second.folder : kind != 'x', true};
   }
   if (!has_mark(whole) && kind != 'd' && kind != 'x' && read(path)) return Answer{true, true};
-  return Answer{false, false, {unknowns_.add({.what = "whether there is a file " + shown(path, unknowns_), .line = line_})}};
+  return Answer{
+      false, false, {unknowns_.add({.what = "whether there is a file " + shown(path, unknowns_), .line = line_})}};
 }
 
 void Machine::print(const std::string& text) {

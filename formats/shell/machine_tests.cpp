@@ -82,7 +82,8 @@ Answer Machine::equals(const std::string& a, const std::string& b) {
   if (b.empty()) return is_empty(a);
   if (a.empty()) return is_empty(b);
   if (a == b && marks(a).size() == 1) return Answer{true, true};
-  return has_mark(b) && !has_mark(a) ? matching(b, escaped_for_pattern(a)) : matching(a, has_mark(b) ? b : escaped_for_pattern(b));
+  return has_mark(b) && !has_mark(a) ? matching(b, escaped_for_pattern(a))
+                                     : matching(a, has_mark(b) ? b : escaped_for_pattern(b));
 }
 
 Answer Machine::compare(const std::string& op, const std::string& a, const std::string& b, bool expressions) {
@@ -243,8 +244,7 @@ class WordTest {
     if (has_mark(first + second)) return Answer{false, false, marks(first + second)};
     if (op == "<") return Answer{first < second, true};
     if (op == ">") return Answer{first > second, true};
-    const int number =
-        machine_.unknowns().add({.what = "which of two files is newer", .line = machine_.line()});
+    const int number = machine_.unknowns().add({.what = "which of two files is newer", .line = machine_.line()});
     return Answer{false, false, {number}};
   }
 

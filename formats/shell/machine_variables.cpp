@@ -9,7 +9,8 @@
 namespace debubble::shell {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOfTheShell{"RANDOM", "SECONDS", "LINENO", "BASHPID", "SRANDOM", "EPOCHSECONDS"};
+constexpr std::array<std::string_view, 6> kOfTheShell{"RANDOM",  "SECONDS", "LINENO",
+                                                      "BASHPID", "SRANDOM", "EPOCHSECONDS"};
 
 std::string with_marks(const std::vector<int>& causes) {
   std::string all;
@@ -44,7 +45,8 @@ std::string Machine::outside_mark(const std::string& name) {
 ParameterValue Machine::unset_variable(const std::string& name, bool list) {
   ParameterValue value{.list = list, .script = true};
   if (name == "PWD") return ParameterValue{true, false, false, true, {state_.folder}};
-  if (name == "BASH_SOURCE") return ParameterValue{true, false, false, true, {sources_.empty() ? zero_ : sources_.back()}};
+  if (name == "BASH_SOURCE")
+    return ParameterValue{true, false, false, true, {sources_.empty() ? zero_ : sources_.back()}};
   if (name == "IFS") return ParameterValue{true, false, false, true, {" \t\n"}};
   if (name == "OPTIND") return ParameterValue{true, false, false, true, {"1"}};
   if (std::find(kOfTheShell.begin(), kOfTheShell.end(), name) != kOfTheShell.end()) {
@@ -53,6 +55,10 @@ ParameterValue Machine::unset_variable(const std::string& name, bool list) {
   if (given_.whole_environment && !source_missing_) return value;
   if (own_names_.contains(name)) {
     if (!list) note_unset(name, "");
+    return value;
+  }
+  if (list && !source_missing_) {  // no environment has arrays
+    note_unset(name, "");
     return value;
   }
   value.script = false;
@@ -90,8 +96,14 @@ void Machine::assign(const std::string& name, const std::string& value, bool app
   }
   Variable& target = state_.variables[name];
   if (target.integer) {
-    const ArithmeticResult result = arithmetic(given);
+    const auto before = target.items.find(0);
+    const bool adds = append && index.empty() && before != target.items.end();
+    const ArithmeticResult result = arithmetic(adds ? before->second + "+(" + given + ")" : given);
     given = result.known ? std::to_string(result.value) : with_marks(result.causes);
+    if (adds) {
+      state_.variables[name].items[0] = given;
+      return;
+    }
   }
   if (target.has_keys && !index.empty()) {
     std::string& item = target.keyed[index];

@@ -139,8 +139,8 @@ class Matcher {
     if ((kind == '?' || kind == '*') && run(after, t)) return true;
     for (std::size_t end = t; end <= text_.size(); ++end) {
       const std::string_view piece = text_.substr(t, end - t);
-      const bool any = std::any_of(choices.begin(), choices.end(),
-                                   [&](std::string_view choice) { return matches(choice, piece); });
+      const bool any =
+          std::any_of(choices.begin(), choices.end(), [&](std::string_view choice) { return matches(choice, piece); });
       if (any == (kind == '!')) continue;
       if (run(after, end)) return true;
       const bool again = (kind == '*' || kind == '+') && end > t;
@@ -256,8 +256,8 @@ RegexMatch match_regex(const std::string& expression, const std::string& text, b
       match.groups.emplace_back();
       continue;
     }
-    match.groups.push_back(text.substr(static_cast<std::size_t>(group.rm_so),
-                                       static_cast<std::size_t>(group.rm_eo - group.rm_so)));
+    match.groups.push_back(
+        text.substr(static_cast<std::size_t>(group.rm_so), static_cast<std::size_t>(group.rm_eo - group.rm_so)));
   }
   while (match.groups.size() > regex.get()->re_nsub + 1) match.groups.pop_back();
   match.begin = static_cast<std::size_t>(found[0].rm_so);

@@ -120,7 +120,8 @@ std::string printf_text(const std::string& format, const std::vector<std::string
         result += padded(unescaped(argument), directive);
       } else if (directive.kind == 's' || directive.kind == 'c') {
         std::string text = directive.kind == 'c' ? argument.substr(0, 1) : argument;
-        if (directive.precision >= 0 && !has_mark(text)) text = text.substr(0, static_cast<std::size_t>(directive.precision));
+        if (directive.precision >= 0 && !has_mark(text))
+          text = text.substr(0, static_cast<std::size_t>(directive.precision));
         result += has_mark(text) ? text : padded(text, directive);
       } else {
         result += unknown(marks(argument));  // %q, %(...)T

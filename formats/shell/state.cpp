@@ -99,7 +99,8 @@ void merge_files(State& state, const State& other, const std::vector<int>& cause
     if (found == other.files.end()) {
       if (!file.folder) file.content = mark(unknowns.derived(causes, "whether " + path + " is written", line));
     } else if (!(file == found->second)) {
-      file.content = mark(joined({file.content}, {found->second.content}, causes, "what is in " + path, unknowns, line));
+      file.content =
+          mark(joined({file.content}, {found->second.content}, causes, "what is in " + path, unknowns, line));
     }
   }
   for (const auto& [path, file] : other.files) {

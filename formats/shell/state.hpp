@@ -47,8 +47,8 @@ struct Launch {
   std::string program;                              // pretrain_gpt.py
   std::vector<std::string> arguments;
   int line = 0;
-  std::vector<int> conditions;  // what is not known and decides whether it runs
-  std::map<std::string, std::string> batch;  // #SBATCH --name=value of the job's script
+  std::vector<int> conditions;                     // what is not known and decides whether it runs
+  std::map<std::string, std::string> batch;        // #SBATCH --name=value of the job's script
   std::map<std::string, std::string> environment;  // exported numbers of ranks and nodes
   std::shared_ptr<const std::map<std::string, File>> files;
   std::string folder;

@@ -1,7 +1,7 @@
 // sed and awk, in the forms that scripts use.
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>

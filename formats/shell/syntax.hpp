@@ -51,8 +51,8 @@ struct Assignment {
 
 struct Redirection {
   int descriptor = -1;  // as written; -1: the operator's own
-  std::string op{};       // "<", ">", ">>", ">&", "<&", "&>", "&>>", "<<", "<<<", ">|"
-  Word target{};          // of a here-document its text
+  std::string op{};     // "<", ">", ">>", ">&", "<&", "&>", "&>>", "<<", "<<<", ">|"
+  Word target{};        // of a here-document its text
 };
 
 struct CaseClause {
@@ -95,7 +95,7 @@ struct Command {
   std::vector<CommandPointer> children{};  // pipeline, list, both sides of && and ||; if: condition, body, ..., else
   std::vector<CaseClause> clauses{};
   TestNode test{};
-  std::string name{};                     // of the function, of the variable of `for`
+  std::string name{};                   // of the function, of the variable of `for`
   std::vector<std::string> arithmetic;  // of (( )) and for (( ; ; ))
   bool negated = false;                 // ! pipeline
   bool until = false;

@@ -74,7 +74,8 @@ class TestParser {
   }
 
   static std::string plain(const Word& word) {
-    const bool plain = word.parts.size() == 1 && word.parts.front().kind == Part::Kind::kText && !word.parts.front().quoted;
+    const bool plain =
+        word.parts.size() == 1 && word.parts.front().kind == Part::Kind::kText && !word.parts.front().quoted;
     return plain ? word.parts.front().text : "";
   }
 

@@ -92,11 +92,12 @@ std::optional<std::set<std::size_t>> positions(const std::string& list, std::siz
   for (std::string part; std::getline(stream, part, ',');) {
     const std::size_t dash = part.find('-');
     const auto first = dash == 0 ? std::optional<long>(1) : count_of(part.substr(0, dash));
-    const auto last = dash == std::string::npos       ? first
-                      : dash + 1 == part.size()       ? std::optional<long>(static_cast<long>(most))
-                                                      : count_of(part.substr(dash + 1));
+    const auto last = dash == std::string::npos ? first
+                      : dash + 1 == part.size() ? std::optional<long>(static_cast<long>(most))
+                                                : count_of(part.substr(dash + 1));
     if (!first || !last || *first < 1) return std::nullopt;
-    for (long k = *first; k <= std::min(*last, static_cast<long>(most)); ++k) chosen.insert(static_cast<std::size_t>(k));
+    for (long k = *first; k <= std::min(*last, static_cast<long>(most)); ++k)
+      chosen.insert(static_cast<std::size_t>(k));
   }
   return chosen;
 }
@@ -185,7 +186,9 @@ Filtered filter_cut(const FilterWords& words, const std::string& input, FilterWo
       files.push_back(word);
       continue;
     }
-    const std::string value = word.size() > 2 ? word.substr(2) : k + 1 < words.size() && word[1] != 's' ? words[++k] : "";
+    const std::string value = word.size() > 2                          ? word.substr(2)
+                              : k + 1 < words.size() && word[1] != 's' ? words[++k]
+                                                                       : "";
     if (word[1] == 'd' && !value.empty()) separator = value[0];
     if (word[1] == 's') only = true;
     if (word[1] == 'f' || word[1] == 'c' || word[1] == 'b') {

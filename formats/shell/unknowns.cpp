@@ -72,14 +72,14 @@ std::vector<std::string> Unknowns::readings(const std::string& text) const {
     const std::string one = open.back();
     open.pop_back();
     const std::vector<int> inside = marks(one);
-    const auto choice = std::find_if(inside.begin(), inside.end(), [this](int number) {
-      return has(number) && !at(number).alternatives.empty();
-    });
+    const auto choice = std::find_if(inside.begin(), inside.end(),
+                                     [this](int number) { return has(number) && !at(number).alternatives.empty(); });
     if (choice == inside.end()) {
       done.push_back(one);
       continue;
     }
-    if (done.size() + open.size() + at(*choice).alternatives.size() > kMostReadings || one.size() > 65536) return {text};
+    if (done.size() + open.size() + at(*choice).alternatives.size() > kMostReadings || one.size() > 65536)
+      return {text};
     for (const std::vector<std::string>& words : at(*choice).alternatives) {
       std::string value;
       for (const std::string& word : words) value += (value.empty() ? "" : " ") + word;

@@ -13,8 +13,8 @@ namespace debubble::shell {
 struct Unknown {
   std::string what{};         // "the environment variable SLURM_NNODES", "the output of `nvidia-smi -L`"
   std::string setter{};       // what --set gives it by: "SLURM_NNODES", "7"; "": nothing does
-  int line = 0;             // where it was met
-  bool outside = false;     // of the environment or the command line: a stranger's shell has nothing there
+  int line = 0;               // where it was met
+  bool outside = false;       // of the environment or the command line: a stranger's shell has nothing there
   std::vector<int> causes{};  // of what depends on others: their numbers
   // Where it is one of several known things: each as words of a command.
   std::vector<std::vector<std::string>> alternatives{};

@@ -68,7 +68,14 @@ bool prints(Machine& machine, const std::string& text) {
 
 // The input has something unknown in it: what comes out is not known, for the same reason.
 bool prints_unknown(Machine& machine, const std::string& input, const Strings& words) {
-  return prints(machine, machine.mark_of(marks(input), "the output of `" + shown(words.front(), machine.unknowns()) + "`") + "\n");
+  const std::vector<int> causes = marks(input);
+  std::string before;
+  if (!causes.empty() && machine.unknowns().has(causes.front())) before = machine.unknowns().at(causes.front()).what;
+  const std::string command = shown(words.front(), machine.unknowns());
+  const bool piped = before.starts_with("the output of `") && before.size() < 200;
+  const std::string what =
+      piped ? before.substr(0, before.size() - 1) + " | " + command + "`" : "the output of `" + command + "`";
+  return prints(machine, machine.mark_of(causes, what) + "\n");
 }
 
 bool run_cat(Machine& machine, const Strings& words) {
@@ -101,7 +108,8 @@ bool run_basename(Machine& machine, const Strings& words) {
   std::string name = slash == std::string::npos || path.size() == 1 ? path : path.substr(slash + 1);
   if (has_mark(name)) return prints_unknown(machine, name, words);
   const std::string suffix = words.size() > 2 ? words[2] : "";
-  if (!suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  if (!suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix))
+    name.resize(name.size() - suffix.size());
   return prints(machine, name + "\n");
 }
 
@@ -177,7 +185,8 @@ bool run_wc(Machine& machine, const Strings& words) {
   if (what == 'w') {
     for (std::string word; stream >> word;) ++count;
   }
-  return prints(machine, std::to_string(count) + (options.operands.empty() ? "" : " " + options.operands.front()) + "\n");
+  return prints(machine,
+                std::to_string(count) + (options.operands.empty() ? "" : " " + options.operands.front()) + "\n");
 }
 
 bool run_expr(Machine& machine, const Strings& words) {
@@ -229,7 +238,8 @@ bool run_filter(Machine& machine, const Strings& words) {
 
 // sed -i changes its files.
 bool run_sed(Machine& machine, const Strings& words) {
-  const auto in_place = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("-i"); });
+  const auto in_place =
+      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("-i"); });
   if (in_place == words.end()) return run_filter<filter_sed>(machine, words);
   Strings plain;
   for (const std::string& word : words) {
@@ -317,18 +327,39 @@ bool run_sleep(Machine& machine, const Strings&) {
 }
 
 const std::map<std::string, Utility>& utilities() {
-  static const std::map<std::string, Utility> all{
-      {"cat", run_cat},           {"tee", run_tee},         {"basename", run_basename},
-      {"dirname", run_dirname},   {"realpath", run_realpath}, {"readlink", run_realpath},
-      {"seq", run_seq},           {"wc", run_wc},           {"expr", run_expr},
-      {"bc", run_bc},             {"grep", run_grep},       {"egrep", run_grep},
-      {"mkdir", run_mkdir},       {"touch", run_touch},     {"rm", run_rm},
-      {"cp", run_cp},             {"sleep", run_sleep},     {"clear", run_sleep},
-      {"chmod", run_sleep},       {"ln", run_sleep},        {"sync", run_sleep},
-      {"head", run_filter<filter_head>}, {"tail", run_filter<filter_tail>}, {"tr", run_filter<filter_tr>},
-      {"cut", run_filter<filter_cut>},   {"sed", run_sed},   {"sort", run_filter<filter_sort>},
-      {"uniq", run_filter<filter_uniq>}, {"awk", run_filter<filter_awk>},   {"paste", run_filter<filter_paste>},
-      {"tac", run_filter<filter_tac>},   {"rev", run_filter<filter_rev>},   {"xargs", run_filter<filter_xargs>}};
+  static const std::map<std::string, Utility> all{{"cat", run_cat},
+                                                  {"tee", run_tee},
+                                                  {"basename", run_basename},
+                                                  {"dirname", run_dirname},
+                                                  {"realpath", run_realpath},
+                                                  {"readlink", run_realpath},
+                                                  {"seq", run_seq},
+                                                  {"wc", run_wc},
+                                                  {"expr", run_expr},
+                                                  {"bc", run_bc},
+                                                  {"grep", run_grep},
+                                                  {"egrep", run_grep},
+                                                  {"mkdir", run_mkdir},
+                                                  {"touch", run_touch},
+                                                  {"rm", run_rm},
+                                                  {"cp", run_cp},
+                                                  {"sleep", run_sleep},
+                                                  {"clear", run_sleep},
+                                                  {"chmod", run_sleep},
+                                                  {"ln", run_sleep},
+                                                  {"sync", run_sleep},
+                                                  {"head", run_filter<filter_head>},
+                                                  {"tail", run_filter<filter_tail>},
+                                                  {"tr", run_filter<filter_tr>},
+                                                  {"cut", run_filter<filter_cut>},
+                                                  {"sed", run_sed},
+                                                  {"sort", run_filter<filter_sort>},
+                                                  {"uniq", run_filter<filter_uniq>},
+                                                  {"awk", run_filter<filter_awk>},
+                                                  {"paste", run_filter<filter_paste>},
+                                                  {"tac", run_filter<filter_tac>},
+                                                  {"rev", run_filter<filter_rev>},
+                                                  {"xargs", run_filter<filter_xargs>}};
   return all;
 }
 

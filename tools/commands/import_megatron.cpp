@@ -37,7 +37,7 @@ std::pair<std::string, std::string> key_and_value(const std::string& text, const
   if (equals == std::string::npos || equals == 0) {
     fail("C006", flag, "\"" + printable(text) + "\" is not KEY=VALUE",
          std::string("write it like ") + (std::string(flag) == "--file" ? "--file ds_config.json=my/ds_config.json"
-                                                                         : "--set NNODES=4, or --set 7=4096 for $7"));
+                                                                        : "--set NNODES=4, or --set 7=4096 for $7"));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -45,6 +45,7 @@ std::pair<std::string, std::string> key_and_value(const std::string& text, const
 void set_variables(const ScriptFlags& flags, shell::Given& given) {
   if (!flags.environment.empty()) {
     given.whole_environment = true;
+    given.arguments_given = true;
     std::istringstream lines(read_file(flags.environment, "--environment"));
     for (std::string line; std::getline(lines, line);) {
       const std::size_t equals = line.find('=');
@@ -59,7 +60,8 @@ void set_variables(const ScriptFlags& flags, shell::Given& given) {
       continue;
     }
     if (name.size() > 4 || std::stoi(name) < 1 || std::stoi(name) > kMostArguments) {
-      fail("C012", "--set", "a script's arguments are counted from 1 to 1,000; got " + name, "write --set 7=4096 for $7");
+      fail("C012", "--set", "a script's arguments are counted from 1 to 1,000; got " + name,
+           "write --set 7=4096 for $7");
     }
     given.arguments[std::stoi(name)] = value;
   }
@@ -68,8 +70,9 @@ void set_variables(const ScriptFlags& flags, shell::Given& given) {
 void set_arguments(const ScriptFlags& flags, shell::Given& given) {
   if (!flags.args_given) return;
   if (!given.arguments.empty()) {
-    fail("C009", "--args", "--args gives all arguments of the script, --set " +
-                               std::to_string(given.arguments.begin()->first) + "=... one of them",
+    fail("C009", "--args",
+         "--args gives all arguments of the script, --set " + std::to_string(given.arguments.begin()->first) +
+             "=... one of them",
          "leave one of the two out");
   }
   given.arguments_given = true;
@@ -148,7 +151,8 @@ FlagRows script_rows(ScriptFlags& flags) {
 
 int import_megatron(const std::string& file, const ScriptFlags& flags, const std::string& output) {
   const std::string text = read_file(file, "FILE");
-  const LaunchGiven given = given_by(file, flags);
+  LaunchGiven given = given_by(file, flags);
+  given.needs_ranks = !flags.arguments_only;
   if (flags.arguments_only) {
     const MegatronLaunch launch = read_launch(text, file, given);
     MegatronScenario only;

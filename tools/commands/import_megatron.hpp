@@ -12,7 +12,7 @@ namespace debubble {
 
 // What is said about a script beside its text.
 struct ScriptFlags {
-  std::vector<std::string> set;   // NAME=VALUE, 7=VALUE
+  std::vector<std::string> set;  // NAME=VALUE, 7=VALUE
   std::string args_text;
   bool args_given = false;
   std::vector<std::string> files;  // PATH=FILE

@@ -56,7 +56,7 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "leave the flag out"},
 }};
 
-constexpr std::array<ErrorRow, 21> kFiles{{
+constexpr std::array<ErrorRow, 23> kFiles{{
     {"G002", "C041 G003 G012 G013", "a line that does not have the form of its file",
      "write it like the example in the message"},
     {"G004", "G016 H012 Q012", "a name or an entry appears twice", "keep one, or rename it"},
@@ -100,6 +100,10 @@ constexpr std::array<ErrorRow, 21> kFiles{{
      "write the text, or leave the key out where it is optional"},
     {"P022", "F023 G022 H022 I019 J017 K010 N006 O020 Q022 T032 V017 V029 W017", "further problems that are not shown",
      "fix the ones that are shown and run again"},
+    {"P030", "", "a launch script depends on something that its text does not say: a variable, an argument, a file",
+     "give it as the message says: --set, --args, --file, --environment or --gpus"},
+    {"P031", "", "a launch script that cannot be followed: syntax that is not known, or too much work",
+     "fill in what is left open, or give the arguments alone in a file"},
 }};
 
 constexpr std::array<ErrorRow, 13> kLayers{{

@@ -1,0 +1,177 @@
+// What a launch script does not say is asked for where it matters, and only there.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "formats/megatron/launch.hpp"
+#include "formats/megatron/scenario_of.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kTraining =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length "
+    "2 ";
+
+std::string asked(const std::string& script, const LaunchGiven& given = {}) {
+  try {
+    (void)read_launch(script, "x.sh", given);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+LaunchGiven with(const std::string& name, const std::string& value) {
+  LaunchGiven given;
+  given.shell.variables[name] = value;
+  return given;
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string value_of(const MegatronScenario& scenario, const std::string& name) {
+  for (const auto& [key, value] : scenario.flags) {
+    if (key == name) return value;
+  }
+  return "(none)";
+}
+
+bool noted(const MegatronScenario& scenario, const std::string& part) {
+  for (const std::string& finding : scenario.findings) {
+    if (says(finding, part)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a variable that matters is asked for, one that does not is not") {
+  const std::string script = std::string(kTraining) + "--micro-batch-size $MBS --data-path $DATA --save ${OUT}/x";
+  const std::string message = asked(script);
+  CHECK(says(message, "P030"));
+  CHECK(says(message, "--micro-batch-size depends on the environment variable MBS"));
+  CHECK(says(message, "--set MBS=VALUE"));
+  CHECK(!says(message, "DATA"));
+  CHECK(asked(script, with("MBS", "4")).empty());
+}
+
+TEST_CASE("an argument of the script is asked for by its number") {
+  const std::string script = "SEQ=$7\n" + std::string(kTraining) + "--max-position-embeddings ${SEQ}";
+  CHECK(says(asked(script), "the script's argument $7"));
+  CHECK(says(asked(script), "--set 7=VALUE"));
+  LaunchGiven given;
+  given.shell.arguments[7] = "4096";
+  CHECK(asked(script, given).empty());
+}
+
+TEST_CASE("a branch on what is not known is not guessed") {
+  const auto branch = [](const std::string& yes, const std::string& no) {
+    return "if [[ \"$MODE\" == fp8 ]]; then A=\"" + yes + "\"; else A=\"" + no + "\"; fi\n" + kTraining + "$A";
+  };
+  CHECK(says(asked(branch("--fp8-format hybrid", "--bf16")), "MODE"));
+  CHECK(says(asked(branch("--fp8-format hybrid", "")), "MODE"));
+  CHECK(asked(branch("--wandb-project a", "--log-interval 2")).empty());
+  CHECK(asked(branch("--bf16", "--bf16")).empty());
+  CHECK(asked(branch("--fp8-format hybrid", "--bf16"), with("MODE", "fp8")).empty());
+}
+
+TEST_CASE("a branch that ends without a training is not the one that is meant") {
+  const std::string script = "if ! ls /data; then echo none; exit 1; fi\n" + std::string(kTraining) + "--bf16";
+  CHECK(asked(script).empty());
+  CHECK(says(asked("echo usage\nexit 1\n" + script), "the script ends here (exit 1)"));
+}
+
+TEST_CASE("two trainings of which one runs are asked about, two that run are told") {
+  const std::string other = std::string(kTraining) + "--bf16\n";
+  const std::string choice = "if [ $N -eq 1 ]; then\n" + other + "else\n" + kTraining + "--fp16\nfi\n";
+  CHECK(says(asked(choice), "which training is started"));
+  CHECK(asked("if [ $N -eq 1 ]; then\n" + other + "else\n" + other + "fi\n").empty());
+  CHECK(noted(read_megatron(other + kTraining + "--fp16\n", "x.sh"), "2 different trainings"));
+}
+
+TEST_CASE("a default counts and is told") {
+  const MegatronScenario scenario =
+      read_megatron(std::string(kTraining) + "--tensor-model-parallel-size ${TP:-4}", "x.sh");
+  CHECK(value_of(scenario, "tp") == "4");
+  CHECK(noted(scenario, "TP (4)"));
+  const std::string empty =
+      "if [ -z \"$TP\" ]; then TP=2; fi\n" + std::string(kTraining) + "--tensor-model-parallel-size $TP";
+  CHECK(value_of(read_megatron(empty, "x.sh"), "tp") == "2");
+  CHECK(value_of(read_megatron(empty, "x.sh", with("TP", "8")), "tp") == "8");
+}
+
+TEST_CASE("the number of ranks comes from the launcher, or is asked for") {
+  const std::string plain = "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2";
+  const auto ranks = [&](const std::string& launcher) {
+    return read_launch(launcher + " " + plain, "x.sh", LaunchGiven{}).ranks.value_or(-1);
+  };
+  CHECK(ranks("torchrun --nproc_per_node=8 --nnodes=4") == 32);
+  CHECK(ranks("python -m torch.distributed.launch --nproc_per_node 4 --nnodes 2") == 8);
+  CHECK(ranks("deepspeed --num_nodes 2 --num_gpus 8") == 16);
+  CHECK(ranks("mpirun -np 64 -x PATH python") == 64);
+  CHECK(ranks("srun -N 4 --ntasks-per-node=8 python -u") == 32);
+  CHECK(ranks("#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=4\nsrun python") == 8);
+  CHECK(ranks("#SBATCH --nodes=3\nsrun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES") == 24);
+  CHECK(ranks("cat > hosts <<E\na slots=8\nb slots=4\nE\ndeepspeed --hostfile hosts") == 12);
+  CHECK(ranks("python") == -1);
+  CHECK(says(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "the number of ranks"));
+  CHECK(says(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "--set NODES=VALUE, or --gpus N"));
+  CHECK_THROWS_AS((void)read_megatron("python " + plain, "x.sh"), InputError);
+  LaunchGiven given;
+  given.gpus = 8;
+  CHECK(value_of(read_megatron("python " + plain, "x.sh", given), "dp") == "8");
+}
+
+TEST_CASE("DeepSpeed's configuration that the script writes") {
+  const std::string file =
+      "cat > ds.json <<E\n{\"train_batch_size\": $((8*4)), \"train_micro_batch_size_per_gpu\": 2,\n"
+      "\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}\nE\n";
+  const std::string use = std::string(kTraining) + "--deepspeed --deepspeed_config ds.json";
+  const MegatronScenario scenario = read_megatron(file + use, "x.sh");
+  CHECK(value_of(scenario, "zero") == "2");
+  CHECK(value_of(scenario, "dtype") == "bf16");
+  CHECK(value_of(scenario, "microbatch-size") == "2");
+  CHECK(value_of(scenario, "microbatches") == "2");
+  CHECK_THROWS_AS((void)read_megatron(use, "x.sh"), InputError);
+  CHECK_THROWS_AS((void)read_megatron("echo no > ds.json\n" + use, "x.sh"), InputError);
+  CHECK(noted(read_megatron(file + use + " --zero-stage 1", "x.sh"), "differ"));
+}
+
+TEST_CASE("older names") {
+  const MegatronScenario scenario = read_megatron(
+      "deepspeed --num_gpus 16 --num_nodes 1 pretrain_gpt2.py --model-parallel-size 2 --pipe-parallel-size 2 "
+      "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --batch-size 4 --gas 16 "
+      "--checkpoint-activations --fp16 --pp-partition-method parameters",
+      "x.sh");
+  CHECK(value_of(scenario, "tp") == "2");
+  CHECK(value_of(scenario, "devices") == "2");
+  CHECK(value_of(scenario, "microbatch-size") == "4");
+  CHECK(value_of(scenario, "microbatches") == "16");
+  CHECK(value_of(scenario, "recompute") == "full");
+  CHECK(noted(scenario, "--pp-partition-method parameters: not modelled"));
+}
+
+TEST_CASE("arguments are used, named, skipped, or listed at once") {
+  const MegatronScenario scenario =
+      read_megatron(std::string(kTraining) + "--lr 1 --optimizer-cpu-offload --foo 1 --bar --seed 3", "x.sh");
+  CHECK(noted(scenario, "--optimizer-cpu-offload: not modelled"));
+  CHECK(noted(scenario, "--bar, --foo 1: not known"));
+  CHECK(!noted(scenario, "--lr"));
+  CHECK_THROWS_AS((void)read_megatron(std::string(kTraining) + "--hybrid-override-pattern M-M*", "x.sh"), InputError);
+}
+
+TEST_CASE("what cannot be followed is refused in bounded time") {
+  const std::string end = std::string("\n") + kTraining;
+  CHECK(says(asked("f() { f; }\nf" + end), "P031"));
+  CHECK(says(asked("while true; do X=1; done" + end), "P031"));
+  CHECK(says(asked("A=aaaaaaaaaa\nwhile true; do A=$A$A; done" + end), "P031"));
+  CHECK(says(asked("E='eval \"$E\"'; eval \"$E\"" + end), "P031"));
+  CHECK(says(asked("echo <path to> x" + end + "\nif then"), "P031"));
+  CHECK(says(asked("for i in {1..9999}; do for j in {1..9999}; do :; done; done" + end), "P031"));
+  CHECK(says(asked(std::string(500, '(') + end), "P031"));
+  CHECK(says(asked("source gone.sh\n" + std::string(kTraining) + "${MODEL_ARGS[@]}"), "MODEL_ARGS"));
+}
+
+}  // namespace debubble

@@ -241,8 +241,10 @@ Flow run_declare(Machine& machine, const Strings& words, const Command& command)
 
 Flow run_command(Machine& machine, const Strings& words, const Command& command) {
   const bool asks = words.size() > 1 && (words[1] == "-v" || words[1] == "-V");
-  if (asks || words.front() == "type" || words.front() == "hash" || words.front() == "which") {
-    machine.print(machine.unknown_output(words) + "\n");
+  const bool where = words.front() == "which" || words.front() == "type" || words.front() == "hash";
+  if (asks || where) {
+    // Where a program lies is not known, but that it is this one.
+    if (words.size() > 1 && (words[1] == "-v" || words.front() == "which")) machine.print(words.back() + "\n");
     machine.finish_unknown("whether there is " + (words.size() > 1 ? words.back() : "a program"));
     return {};
   }

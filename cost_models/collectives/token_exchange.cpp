@@ -32,14 +32,40 @@ ExchangeRates rates_on(const LinkGraph& graph) {
   return machine == MeasuredMachine::kGb200 ? kOnNvl72 : kOnHopper;
 }
 
-// Of the tokens, those that have one of `held` experts, `copies` of all being drawn without repetition.
-double share_with(std::int64_t held, const TokenExchange& exchange) {
+// Of the tokens, those that have one of `held` of `pool` experts, `copies` of all being drawn without repetition.
+double share_drawn(std::int64_t held, std::int64_t pool, std::int64_t copies) {
   double none = 1;
-  for (std::int64_t k = 0; k < exchange.copies; ++k) {
-    const auto left = static_cast<double>(exchange.experts - k);
+  for (std::int64_t k = 0; k < copies; ++k) {
+    const auto left = static_cast<double>(pool - k);
     none *= std::max(0.0, (left - static_cast<double>(held)) / left);
   }
   return 1 - none;
+}
+
+// How likely `found` of `mine` groups are among those chosen of all, without repetition.
+double chance_of_groups(std::int64_t found, std::int64_t mine, const TokenExchange& exchange) {
+  const auto ways = [](std::int64_t of, std::int64_t take) {
+    double count = take >= 0 && take <= of ? 1 : 0;
+    for (std::int64_t k = 0; k < take; ++k) count *= static_cast<double>(of - k) / static_cast<double>(k + 1);
+    return count;
+  };
+  return ways(mine, found) * ways(exchange.groups - mine, exchange.chosen - found) /
+         ways(exchange.groups, exchange.chosen);
+}
+
+// The same where a token's experts are in the groups chosen for it. `held` lie next to each other: in a part of one
+// group, or in whole ones.
+double share_with(std::int64_t held, const TokenExchange& exchange) {
+  if (exchange.groups == 0) return share_drawn(held, exchange.experts, exchange.copies);
+  const std::int64_t size = exchange.experts / exchange.groups;
+  const std::int64_t mine = std::max<std::int64_t>(1, held / size);
+  const std::int64_t each = held / mine;
+  double share = 0;
+  for (std::int64_t found = 1; found <= std::min(mine, exchange.chosen); ++found) {
+    share +=
+        chance_of_groups(found, mine, exchange) * share_drawn(found * each, exchange.chosen * size, exchange.copies);
+  }
+  return share;
 }
 
 // Bytes per second of the slowest link between two devices; infinite where no link bounds it.

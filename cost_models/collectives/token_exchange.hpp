@@ -35,6 +35,8 @@ struct TokenExchange {
   MoeDispatch dispatch = MoeDispatch::kAllToAll;
   std::int64_t copies = 1;   // experts per token
   std::int64_t experts = 1;  // of the layer
+  std::int64_t groups = 0;   // of experts, one next to the other; 0: a token's experts may be any,
+  std::int64_t chosen = 0;   // else they are in so many groups
 
   auto operator<=>(const TokenExchange&) const = default;
 };

@@ -84,7 +84,7 @@ RoutedTokens routed_tokens(const TrainingSetup& setup, const RankSizes& sizes, s
   routed.sent = routed.own * shape.experts_per_token;
   routed.arrived = local * rows * token;
   routed.known = setup.dispatch != MoeDispatch::kAllToAll && setup.parallel.expert > 1;
-  const TokenExchange exchange{setup.dispatch, shape.experts_per_token, shape.experts};
+  const TokenExchange exchange = token_exchange_of(setup);
   const double once = routed.known ? ranks_reached(exchange, setup.parallel.expert) : 0;
   routed.landed =
       std::llround(static_cast<double>(routed.arrived) * once / static_cast<double>(shape.experts_per_token));

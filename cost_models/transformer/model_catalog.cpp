@@ -83,6 +83,8 @@ TransformerShape deepseek(const char* name, const LlamaShape& sizes, std::int64_
   shape.kv_rank = 512;
   shape.experts = experts;
   shape.experts_per_token = per_token;
+  shape.expert_groups = 8;
+  shape.groups_per_token = 3;
   shape.expert_feed_forward = expert_feed_forward;
   shape.shared_experts = shared;
   shape.shared_feed_forward = shared * expert_feed_forward;
@@ -94,6 +96,7 @@ TransformerShape deepseek_v3() {
   TransformerShape shape = deepseek("deepseek-v3", {61, 7168, 128, 128, 18432, 129280, 1e4}, 256, 8, 2048, 1, 3);
   shape.predicted_tokens = 1;
   shape.expert_balance = true;
+  shape.groups_per_token = 4;
   return shape;
 }
 

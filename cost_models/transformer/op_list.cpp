@@ -22,6 +22,11 @@ RankSizes::RankSizes(const TrainingSetup& setup)
       row_share(setup.parallel.sequence ? share_of(tokens, tensor) : tokens),
       element(element_size(setup.compute)) {}
 
+TokenExchange token_exchange_of(const TrainingSetup& setup) {
+  const TransformerShape& shape = setup.shape;
+  return {setup.dispatch, shape.experts_per_token, shape.experts, shape.expert_groups, shape.groups_per_token};
+}
+
 LayerOp elementwise_op(const std::string& name, Phase phase, Bytes bytes, int kernels) {
   LayerOp op;
   op.kind = LayerOp::Kind::kElementwise;
@@ -235,11 +240,10 @@ void OpList::collective(const std::string& name, Dimension group, CollectiveKind
 }
 
 void OpList::token_exchange(const std::string& name, Bytes bytes, double imbalance) {
-  const TransformerShape& shape = setup_.shape;
   LayerOp op = tensor_collective(name, CollectiveKind::kAllToAll, bytes, Phase::kForward);
   op.group = Dimension::kExpert;
   op.imbalance = imbalance;
-  op.exchange = {setup_.dispatch, shape.experts_per_token, shape.experts};
+  op.exchange = token_exchange_of(setup_);
   op.beside_other_pass = setup_.exchange_overlap;
   forward(op);
   op.name += "'s gradient";

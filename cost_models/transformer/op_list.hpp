@@ -110,6 +110,8 @@ class OpList {
   std::vector<std::pair<std::size_t, std::size_t>> again_;  // [first part, one past the last)
 };
 
+// Who carries tokens to their experts, and among which they are.
+[[nodiscard]] TokenExchange token_exchange_of(const TrainingSetup& setup);
 [[nodiscard]] LayerOp elementwise_op(const std::string& name, LayerOp::Phase phase, Bytes bytes, int kernels = 1);
 
 }  // namespace debubble

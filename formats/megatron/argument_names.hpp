@@ -12,7 +12,8 @@ group-query-attention num-query-groups= vocab-size= padded-vocab-size= make-voca
 tokenizer-type= position-embedding-type= use-rotary-position-embeddings normalization= swiglu squared-relu
 disable-bias-linear add-qkv-bias untie-embeddings-and-output-weights qk-layernorm
 multi-latent-attention q-lora-rank= kv-lora-rank= qk-head-dim= qk-pos-emb-head-dim= v-head-dim=
-num-experts* moe-router-topk= moe-ffn-hidden-size= moe-shared-expert-intermediate-size= mtp-num-layers= moe-layer-freq=
+num-experts* moe-router-topk= moe-router-num-groups= moe-router-group-topk= moe-ffn-hidden-size=
+moe-shared-expert-intermediate-size= mtp-num-layers= moe-layer-freq=
 moe-expert-capacity-factor= moe-pad-expert-input-to-capacity moe-token-drop-policy= expert-tensor-parallel-size=
 moe-enable-deepep moe-flex-dispatcher-backend= moe-token-dispatcher-type= overlap-moe-expert-parallel-comm
 moe-shared-expert-overlap
@@ -150,7 +151,7 @@ enable-experimental transformer-engine sync-tp-duplicated-parameters qk-clip qk-
 qk-l2-norm activation-func-clamp-value= glu-linear-offset= quick-geglu calculate-per-token-loss
 calculate-per-sample-loss mtp-loss-scaling-factor= mtp-use-repeated-layer
 moe-grouped-gemm moe-permute-fusion moe-router-dtype= moe-router-load-balancing-type* moe-router-score-function=
-moe-router-pre-softmax moe-router-num-groups= moe-router-group-topk= moe-router-topk-scaling-factor=
+moe-router-pre-softmax moe-router-topk-scaling-factor=
 moe-router-enable-expert-bias moe-router-bias-update-rate= moe-router-force-load-balancing moe-aux-loss-coeff*
 moe-z-loss-coeff= moe-router-topk-limited-devices= moe-per-layer-logging moe-expert-score-correction-bias
 moe-router-force-biased= moe-shared-expert-gate enable-shared-expert moe-router-save-hidden

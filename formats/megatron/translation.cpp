@@ -157,6 +157,10 @@ class Translation {
     }
     size("experts", *experts);
     size("experts_per_token", in_.number("moe-router-topk").value_or(2));
+    if (const auto groups = in_.number("moe-router-num-groups"); groups > 1) {
+      size("expert_groups", *groups);
+      size("groups_per_token", in_.number("moe-router-group-topk").value_or(*groups));
+    }
     size("expert_feed_forward", in_.number("moe-ffn-hidden-size").value_or(feed_forward_));
     copy_size("moe-shared-expert-intermediate-size", "shared_feed_forward");
     copy_size("mtp-num-layers", "predicted_tokens");

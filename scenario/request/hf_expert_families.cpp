@@ -70,6 +70,15 @@ void read_latent_attention(const ConfigReading& in) {
   shape.kv_heads = shape.heads;
 }
 
+// Routed without regard to groups where there is one, or where the method says so.
+void read_expert_groups(const ConfigReading& in) {
+  const std::int64_t groups = in.size_or_none("n_group");
+  const std::int64_t per_token = in.size_or_none("topk_group");
+  if (groups <= 1 || in.reader.word("topk_method", "") == "greedy") return;
+  in.shape().expert_groups = groups;
+  in.shape().groups_per_token = per_token;
+}
+
 // DeepSeek's: the first blocks dense, shared experts beside routed ones.
 void read_deepseek_experts(const ConfigReading& in) {
   TransformerShape& shape = in.shape();
@@ -80,6 +89,7 @@ void read_deepseek_experts(const ConfigReading& in) {
   if (shape.experts == 0) return;
   shape.expert_balance = balance;
   shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  read_expert_groups(in);
   shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
   shape.shared_experts = in.size_or_none("n_shared_experts");
   shape.shared_feed_forward = shape.shared_experts * shape.expert_feed_forward;

@@ -21,7 +21,7 @@ struct SizeKey {
   const char* name;
   std::int64_t TransformerShape::*size;
 };
-constexpr std::array<SizeKey, 25> kSizeKeys{{{"layers", &TransformerShape::layers},
+constexpr std::array<SizeKey, 27> kSizeKeys{{{"layers", &TransformerShape::layers},
                                              {"hidden", &TransformerShape::hidden},
                                              {"heads", &TransformerShape::heads},
                                              {"kv_heads", &TransformerShape::kv_heads},
@@ -31,6 +31,8 @@ constexpr std::array<SizeKey, 25> kSizeKeys{{{"layers", &TransformerShape::layer
                                              {"positions", &TransformerShape::positions},
                                              {"experts", &TransformerShape::experts},
                                              {"experts_per_token", &TransformerShape::experts_per_token},
+                                             {"expert_groups", &TransformerShape::expert_groups},
+                                             {"groups_per_token", &TransformerShape::groups_per_token},
                                              {"expert_feed_forward", &TransformerShape::expert_feed_forward},
                                              {"shared_experts", &TransformerShape::shared_experts},
                                              {"shared_feed_forward", &TransformerShape::shared_feed_forward},
@@ -151,6 +153,23 @@ void check_chosen_heads(const TransformerShape& shape, std::vector<Diagnostic>& 
   }
 }
 
+// Groups that the model has are forgotten where other experts do not lie in them evenly.
+void check_expert_groups(const std::set<std::string>& given, TransformerShape& shape, std::vector<Diagnostic>& found) {
+  const std::int64_t groups = shape.expert_groups;
+  if (groups == 0) return;
+  const bool even = shape.experts % groups == 0 && shape.groups_per_token >= 1 && shape.groups_per_token <= groups;
+  if (even && shape.experts / groups * shape.groups_per_token >= shape.experts_per_token) return;
+  if (!given.contains("expert_groups") && !given.contains("groups_per_token")) {
+    shape.expert_groups = shape.groups_per_token = 0;
+    return;
+  }
+  complain_of_model(found, "C006",
+                    std::to_string(groups) + " groups of " + std::to_string(shape.experts) + " experts, " +
+                        std::to_string(shape.groups_per_token) + " of them per token, do not hold its " +
+                        std::to_string(shape.experts_per_token) + " experts",
+                    "expert_groups divides experts, and groups_per_token of them have experts_per_token or more");
+}
+
 void set_model_sizes(const std::string& text, TransformerShape& shape) {
   std::vector<Diagnostic> found;
   std::set<std::string> seen;
@@ -170,6 +189,7 @@ void set_model_sizes(const std::string& text, TransformerShape& shape) {
     set_item(key, item.substr(equals + 1), shape, found);
   }
   if (found.empty()) check_chosen_heads(shape, found);
+  if (found.empty()) check_expert_groups(seen, shape, found);
   if (!found.empty()) throw InputError(std::move(found));
 }
 

@@ -65,6 +65,8 @@ struct TransformerShape {
   // Mixture of experts, DeepSeek's and Mixtral's; experts = 0: every block is dense.
   std::int64_t experts = 0;
   std::int64_t experts_per_token = 0;
+  std::int64_t expert_groups = 0;  // a token's experts lie in `groups_per_token` of these; 0: in any
+  std::int64_t groups_per_token = 0;
   std::int64_t shared_experts = 0;       // work on every token
   std::int64_t expert_feed_forward = 0;  // width of one expert
   std::int64_t shared_feed_forward = 0;  // width of all shared experts together

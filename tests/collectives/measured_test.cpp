@@ -224,3 +224,20 @@ TEST_CASE("exchanges of tokens: a token crosses to a machine once") {
   CHECK(static_cast<double>(exchange_time(rack, {devices(64)}, hybrid, 2 * fp8)) / 1000 ==
         doctest::Approx(902).epsilon(0.1));
 }
+
+// DeepSeek-V3: 8 of 256 experts, all in 4 of 8 groups.
+TEST_CASE("exchanges of tokens: groups of experts bound how many ranks and machines a token goes to") {
+  const TokenExchange any{MoeDispatch::kDeepEp, 8, 256};
+  const TokenExchange grouped{MoeDispatch::kDeepEp, 8, 256, 8, 4};
+  CHECK(ranks_reached(any, 8) == doctest::Approx(5.295).epsilon(0.001));
+  CHECK(ranks_reached(grouped, 8) == doctest::Approx(3.629).epsilon(0.001));  // a group each: at most 4
+  CHECK(ranks_reached(grouped, 32) == doctest::Approx(6.597).epsilon(0.001));
+  CHECK(ranks_reached(grouped, 1) == doctest::Approx(1));
+  // Four machines of two groups: one has none of the four chosen groups in 15 of 70 cases.
+  const Bytes bytes = Bytes{8} << 20;
+  CHECK(exchange_bytes(grouped, 32, 4, bytes).far == doctest::Approx(2.196 * (1 << 20)).epsilon(0.001));
+  CHECK(exchange_bytes(any, 32, 4, bytes).far == doctest::Approx(2.711 * (1 << 20)).epsilon(0.001));
+  // All groups chosen: no bound.
+  const TokenExchange all{MoeDispatch::kDeepEp, 8, 256, 8, 8};
+  CHECK(ranks_reached(all, 16) == doctest::Approx(ranks_reached(any, 16)));
+}

@@ -127,6 +127,20 @@ TEST_CASE("sizes given by hand override a preset's, or make a model of nothing")
   CHECK(has(refusal("gated=1"), "C002"));
 }
 
+TEST_CASE("groups of experts are kept where the experts lie in them evenly") {
+  const TransformerShape whole = choose_model("deepseek-v3", "layers=8").shape;
+  CHECK(whole.expert_groups == 8);
+  CHECK(whole.groups_per_token == 4);
+  CHECK(choose_model("deepseek-v3", "experts=64").shape.expert_groups == 8);
+  CHECK(choose_model("deepseek-v3", "experts=60").shape.expert_groups == 0);  // 8 groups do not hold 60 evenly
+  CHECK(choose_model("deepseek-v3", "expert_groups=16,groups_per_token=2").shape.expert_groups == 16);
+  for (const char* const sizes :
+       {"expert_groups=7", "groups_per_token=9", "experts=16,experts_per_token=9,expert_groups=8"}) {
+    CAPTURE(sizes);
+    CHECK_THROWS_AS((void)choose_model("deepseek-v3", sizes), InputError);
+  }
+}
+
 TEST_CASE("every model has a name of its own and a source") {
   std::vector<std::string> names;
   for (const NamedModel& model : all_models()) {

@@ -180,6 +180,7 @@ TEST_CASE("experts, latent attention and interleaving") {
       "torchrun --nproc_per_node 8 --nnodes 32 pretrain_gpt.py --num-layers 64 --hidden-size 7168 "
       "--num-attention-heads 128 --seq-length 4096 --ffn-hidden-size 18432 --swiglu --normalization RMSNorm "
       "--multi-latent-attention --q-lora-rank 1536 --kv-lora-rank 512 --num-experts 256 --moe-router-topk 8 "
+      "--moe-router-num-groups 8 --moe-router-group-topk 4 "
       "--moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 --moe-layer-freq [0]*3+[1]*61 "
       "--expert-model-parallel-size 32 --pipeline-model-parallel-size 8 --num-layers-per-virtual-pipeline-stage 4 "
       "--position-embedding-type rope --disable-bias-linear --untie-embeddings-and-output-weights --bf16 "
@@ -188,9 +189,9 @@ TEST_CASE("experts, latent attention and interleaving") {
       "x.sh");
   CHECK(flag(scenario, "model") == "llama");
   const std::string sizes = flag(scenario, "model-size");
-  for (const char* part :
-       {"dense_layers=3", "experts=256", "experts_per_token=8", "query_rank=1536", "kv_rank=512", "rope_size=64",
-        "value_size=128", "shared_feed_forward=2048", "vocabulary=129280", "predicted_tokens=1"}) {
+  for (const char* part : {"dense_layers=3", "experts=256", "experts_per_token=8", "query_rank=1536", "kv_rank=512",
+                           "rope_size=64", "expert_groups=8", "groups_per_token=4", "value_size=128",
+                           "shared_feed_forward=2048", "vocabulary=129280", "predicted_tokens=1"}) {
     CAPTURE(part);
     CHECK(megatron_has(sizes, part));
   }

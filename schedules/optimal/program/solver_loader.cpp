@@ -49,9 +49,9 @@ const MixedSolver& load_plugin(const fs::path& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
-    throw UnavailableError({"U064", path.string(),
-                            std::string("the MILP solver cannot be loaded: ") + (reason == nullptr ? "" : reason),
-                            kInstallCbc});
+    throw UnavailableError(
+        {"U064", path.string(), std::string("the MILP solver cannot be loaded: ") + (reason == nullptr ? "" : reason),
+         "install CBC (Debian, Ubuntu: apt-get install coinor-libcbc3), or use --param solver=search"});
   }
   const auto* const solver = static_cast<const MixedSolver*>(dlsym(library, "debubble_mixed_solver"));
   if (solver == nullptr || solver->version != MixedSolver::kInterfaceVersion) {

@@ -60,7 +60,7 @@ if(debubble_PACKAGE AND NOT debubble_PACKAGE MATCHES "^(TGZ|DEB)$")
 endif()
 set(debubble_CARRIED "")
 if(debubble_PACKAGE)
-  set(debubble_CARRIED simdjson tomlplusplus yaml-cpp fmt TBB)
+  set(debubble_CARRIED simdjson yaml-cpp fmt TBB)
   set(debubble_STATIC_CXX ON)
 endif()
 

@@ -31,7 +31,7 @@ ANYWHERE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "
 FROM_APT = {"libsqlite3.so.0", "libz.so.1"}
 DEBIAN = {"debubble", "debubble-mpi", "debubble-cbc", "libdebubble-dev"}
 PLUGINS = {"libdebubble_mpi.so", "libdebubble_cbc.so"}  # these need what they plug in
-CARRIED = ["f/fmtlib/fmtlib", "s/simdjson/simdjson", "t/tomlplusplus/tomlplusplus", "y/yaml-cpp/yaml-cpp", "o/onetbb/onetbb"]
+CARRIED = ["f/fmtlib/fmtlib", "s/simdjson/simdjson", "y/yaml-cpp/yaml-cpp", "o/onetbb/onetbb"]
 
 
 def pinned_archives(rules):

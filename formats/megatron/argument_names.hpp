@@ -177,7 +177,7 @@ modelopt-enabled enable-gpt-oss finetune-data-split= finetune-hf-dataset= multim
 use-loss-scaling recompute-vision allow-missing-conv-checkpoint convert-model hf-model-path=
 transformer-pipeline-model-parallel-dummy dist-init use-distillation-loss
 reward-model-type= language-embed-path= vocab-size-multiple= eos-id= bos-id= pad-token-id=
-use-loss-mask loss-mask-type= log-ppl loss-on-targets-only
+use-loss-mask loss-mask-type= dataloader-save= dataloader-load-dir= log-ppl loss-on-targets-only
 )";
 
 }  // namespace debubble

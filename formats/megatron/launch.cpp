@@ -189,6 +189,7 @@ class Reader {
       }
     }
     if (shown_reasons > 4) reasons += " and " + std::to_string(shown_reasons - 4) + " more";
+    if (help.empty() && what.starts_with("DeepSpeed")) help = "--file PATH=FILE, of the file or of what it is made of";
     if (help.empty()) help = "give the arguments alone in a file";
     if (what.starts_with("the number of ranks")) help += (help.empty() ? "--gpus N" : ", or --gpus N, ranks in all");
     fail("P030", name_ + (line > 0 ? ":" + std::to_string(line) : ""),
@@ -261,7 +262,7 @@ class Reader {
   void find_config(const shell::Launch& launch, MegatronLaunch& result) const {
     MegatronArguments arguments(result.arguments);
     const auto path = arguments.word("deepspeed-config");
-    if (!path || !launch.files) return;
+    if (!path || !launch.files || !given_.needs_ranks) return;
     result.config_path = shown(*path, found_.unknowns);
     std::string whole = *path;
     if (!whole.starts_with("/") && !is_mark(whole.substr(0, whole.find('/')))) whole = launch.folder + "/" + whole;
@@ -271,6 +272,7 @@ class Reader {
     if (found != launch.files->end() && !found->second.folder && !found->second.lost) text = found->second.content;
     if (!text && given_.shell.read && !has_mark(whole)) text = given_.shell.read(whole);
     if (!text) return;
+    while (text->ends_with("\n")) text->pop_back();
     if (is_mark(*text)) {
       const std::vector<int> content = marks(*text);
       ask({content.begin(), content.end()}, "DeepSpeed's configuration " + result.config_path, launch.line);

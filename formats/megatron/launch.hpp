@@ -14,7 +14,7 @@ namespace debubble {
 struct LaunchGiven {
   shell::Given shell;
   std::optional<std::int64_t> gpus;  // ranks in all
-  bool needs_ranks = true;           // whether it is asked for their number
+  bool needs_ranks = true;           // whether it is asked for their number, and for DeepSpeed's file
 };
 
 struct MegatronLaunch {

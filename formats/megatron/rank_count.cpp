@@ -33,7 +33,8 @@ std::optional<std::string> option(const Strings& words, std::initializer_list<st
         value = k + 1 < words.size() ? words[k + 1] : "";
       } else if (word.starts_with(name) && word.size() > name.size()) {
         if (word[name.size()] == '=') value = word.substr(name.size() + 1);
-        if (name.size() == 2 && word[name.size()] != '=') value = word.substr(2);
+        const char next = word[name.size()];  // "-N4", but not "-np"
+        if (name.size() == 2 && (next == '\x01' || (next >= '0' && next <= '9'))) value = word.substr(2);
       }
     }
   }
@@ -141,7 +142,7 @@ class RankCounter {
       }
     }
     if (gpus && !file && !nodes) return product(gpus, 1, "");
-    count_.missing = file ? "the host file " + *file + " of deepspeed" : "deepspeed's --num_gpus and --num_nodes";
+    count_.missing = file ? "it is in the host file " + *file + " of deepspeed" : "deepspeed has no --num_gpus";
     return count_;
   }
 
@@ -190,7 +191,7 @@ class RankCounter {
       return product(nodes ? number(nodes, "--actor-num-nodes") : std::optional<std::int64_t>(1),
                      each ? number(each, "--actor-num-gpus-per-node") : std::optional<std::int64_t>(8), "");
     }
-    count_.missing = "no launcher (torchrun, deepspeed, srun, mpirun) that says it";
+    count_.missing = "there is no torchrun, deepspeed, srun or mpirun with a number";
     return count_;
   }
 

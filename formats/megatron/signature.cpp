@@ -43,7 +43,7 @@ Signature signature_of(const std::vector<std::string>& words) {
         if (relevant) signature.values[name].push_back(word.substr(equals + 1));
         room = ArgumentValues::kNone;
       }
-    } else if (room == ArgumentValues::kNone && shell::has_mark(word)) {
+    } else if (room == ArgumentValues::kNone && word.starts_with("\x01")) {
       for (const int number : shell::marks(word)) signature.open.insert(number);
       continue;
     } else {

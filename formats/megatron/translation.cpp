@@ -215,7 +215,7 @@ class Translation {
     const std::int64_t model = tensor_ * pipeline_ * context_;
     const std::int64_t world = launch_.ranks.value_or(in_.count("world-size").value_or(0));
     if (world == 0 && launch_.script) {
-      fail("P030", name, "the script does not say on how many ranks it runs: " + launch_.missing_ranks + " is missing",
+      fail("P030", name, "the script does not say on how many ranks it runs (" + launch_.missing_ranks + ")",
            "say it: --gpus N, ranks in all");
     }
     if (world == 0) {
@@ -228,7 +228,13 @@ class Translation {
     } else {
       data_ = world / model;
     }
-    data_ = std::max(data_, expert > context_ ? expert / context_ : 1);
+    const std::int64_t least = expert > context_ ? expert / context_ : 1;
+    if (world > 0 && data_ < least) {
+      in_.find("--expert-model-parallel-size " + std::to_string(expert) + " needs " + std::to_string(least) +
+               " replicas, and " + std::to_string(world) + " ranks have " + std::to_string(data_) + ": " +
+               std::to_string(least) + " are taken");
+    }
+    data_ = std::max(data_, least);
     if (data_ > 1) set_number("dp", data_);
   }
 
@@ -354,7 +360,8 @@ class Translation {
   // ZeRO's stage by DeepSpeed's or FSDP's arguments.
   std::int64_t sharding_stage() {
     const bool deepspeed = in_.flag("deepspeed");
-    const std::int64_t stage = in_.number("zero-stage").value_or(0);
+    // Logs have "1.0".
+    const auto stage = static_cast<std::int64_t>(std::clamp(in_.fraction("zero-stage").value_or(0), 0.0, 3.0));
     const std::string strategy = in_.word("data-parallel-sharding-strategy").value_or("no_shard");
     (void)in_.flag("no-pipeline-parallel");
     const bool megatron = in_.flag("use-megatron-fsdp");

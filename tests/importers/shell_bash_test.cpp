@@ -1,5 +1,6 @@
 // What scripts do: bash and our reader must agree, call by call and word by word.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -96,7 +97,7 @@ Calls calls_followed(const std::string& script) {
 }  // namespace
 
 TEST_CASE("a script's words are those of bash") {
-  const fs::path root = fs::temp_directory_path() / ("debubble-shell-" + std::to_string(std::rand()));
+  const fs::path root = fs::temp_directory_path() / ("debubble-shell-" + std::to_string(::getpid()));
   std::size_t count = 0;
   for (const auto& [name, script] : shell_snippets()) {
     CAPTURE(name);

@@ -1,118 +1,18 @@
-// The `debubble` command: finds the verb, parses its flags, runs it, and turns what happens into an exit status.
+// The `debubble` command: tools/dispatch.hpp does the work.
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <memory>
-#include <new>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "formats/files/file_roles.hpp"
 #include "formats/files/interrupt.hpp"
-#include "formats/text/printable.hpp"
-#include "formats/version.hpp"
-#include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
-#include "sim/core/suggest.hpp"
-#include "tools/commands/command.hpp"
-#include "tools/flags/command_line.hpp"
-#include "tools/flags/config_file.hpp"
-#include "tools/output/output.hpp"
-#include "tools/ranks.hpp"
-#include "tools/views/diagnostics.hpp"
+#include "tools/dispatch.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const CommandEntry& entry : command_catalog()) names.push_back(entry.name);
-  return names;
-}
-
-std::string verb_overview() {
-  std::string text = "debubble " + std::string(kVersion) +
-                     ": where pipeline-parallel training waits, and why\n\n"
-                     "Usage: debubble VERB [flags]\n\n"
-                     "Verbs:\n";
-  for (const CommandEntry& entry : command_catalog()) {
-    text += "  " + entry.name + std::string(10 - entry.name.size(), ' ') + entry.summary + "\n";
-  }
-  text +=
-      "\nStart with:\n"
-      "  debubble simulate --schedule 1f1b -p 4 -m 8\n"
-      "  debubble compare -p 4 -m 8\n\n"
-      "debubble VERB --help shows a verb's flags. Exit status: 0 fine, 1 a finding,\n"
-      "2 wrong usage or input, 3 something missing on this machine, 70 a bug of ours,\n"
-      "130 interrupted.\n";
-  return text;
-}
-
-[[noreturn]] void refuse_verb(const std::string& name) {
-  const std::vector<std::string> names = verb_names();
-  const std::string guess = closest_name(name, names);
-  if (const ScheduleEntry* entry = find_schedule(name); entry != nullptr) {
-    throw InputError(Diagnostic{"C060", "", "there is no verb \"" + name + "\"",
-                                "write `debubble simulate --schedule " + entry->name + "`"});
-  }
-  throw InputError(Diagnostic{"C060", "", "there is no verb \"" + name + "\"",
-                              guess.empty() ? "run `debubble --help` for the list" : "did you mean " + guess + "?"});
-}
-
-// What follows "--" is another program's and none of our business: no flag, no --config, no empty value of it
-// is looked at. Other verbs have no use for it.
-std::vector<std::string> take_program(std::vector<std::string>& arguments, const Command& command) {
-  const auto dashes = std::find(arguments.begin() + 1, arguments.end(), "--");
-  if (dashes == arguments.end() || !command.takes_program()) return {};
-  std::vector<std::string> program(dashes + 1, arguments.end());
-  arguments.erase(dashes, arguments.end());
-  if (program.empty() || program.front().empty()) {
-    throw InputError(Diagnostic{"C061", "--", "no program follows", "write it like: -- python train.py"});
-  }
-  return program;
-}
-
-int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invocation invocation) {
-  const std::unique_ptr<Command> command = entry.make();
-  invocation.program = take_program(arguments, *command);
-  const VerbFacts verb{entry.name, entry.summary, entry.example};
-  FlagRows rows = command->flags();
-  const bool wants_help =
-      std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) { return a == "--help" || a == "-h"; });
-  if (!wants_help) arguments = expand_config(std::move(arguments), rows, verb_names());
-  std::string config;
-  rows.push_back(config_row(config));
-  refuse_empty_values(arguments);
-  if (!parse_command_line(verb, rows, {arguments.begin() + 1, arguments.end()})) {
-    std::fputs(verb_help(verb, rows).c_str(), stdout);
-    return kExitOk;
-  }
-  return command->run(invocation);
-}
-
-int dispatch(const std::vector<std::string>& arguments) {
-  const bool help = arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help";
-  if (help && arguments.size() > 1 && arguments[0] == "help") return dispatch({arguments[1], "--help"});
-  if (help) {
-    std::fputs(verb_overview().c_str(), arguments.empty() ? stderr : stdout);
-    return arguments.empty() ? kExitUsage : kExitOk;
-  }
-  if (arguments[0] == "--version") {
-    std::printf("debubble %s\n", std::string(kVersion).c_str());
-    return kExitOk;
-  }
-  for (const CommandEntry& entry : command_catalog()) {
-    if (entry.name == arguments[0]) return run_verb(entry, arguments, {quoted_command_line(arguments), {}});
-  }
-  refuse_verb(arguments[0]);
-}
 
 // Started with stdout or stderr closed, the first file to be opened would take its number and get what is meant for it.
 void claim_standard_descriptors() {
@@ -120,10 +20,6 @@ void claim_standard_descriptors() {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
     if (::open("/dev/null", O_RDONLY) != descriptor) std::_Exit(kExitUnavailable);
   }
-}
-
-void print_error(const std::vector<std::string>& arguments, const std::string& text) {
-  std::fputs(prefixed(speaker_prefix(arguments), text).c_str(), stderr);
 }
 
 }  // namespace
@@ -135,28 +31,5 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   claim_standard_descriptors();
   leave_nothing_when_interrupted();
-  try {
-    const int status = dispatch(arguments);
-    for (const std::string& note : take_replacement_notes()) print_error(arguments, "note: " + printable(note) + "\n");
-    // A text longer than the buffer has failed before, and leaves nothing to flush.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      std::fputs("error[C051]: cannot write to standard output\n", stderr);
-      return kExitUsage;
-    }
-    return status;
-  } catch (const InputError& error) {
-    print_error(arguments, diagnostics_view(error.diagnostics(), stderr_style()));
-    return kExitUsage;
-  } catch (const UnavailableError& error) {
-    print_error(arguments, diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()));
-    return kExitUnavailable;
-  } catch (const std::bad_alloc&) {
-    std::fputs("error[X004]: this run needs more memory than there is\n  = help: use fewer microbatches or devices\n",
-               stderr);
-    return kExitUnavailable;
-  } catch (const std::exception& error) {
-    print_error(arguments, "debubble: internal error: " + printable(error.what()) +
-                               "\n  please report it with the command line\n");
-    return kExitInternal;
-  }
+  return run_command(arguments);
 }

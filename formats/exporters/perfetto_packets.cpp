@@ -166,7 +166,11 @@ void PerfettoPackets::argument(InternedName& key, std::string_view value) {
 }
 
 void PerfettoPackets::argument(InternedName& key, InternedName& word) {
-  wire_.pair(kAnnotation, kKeyNumber, number_of(key, keys_), kWordNumber, number_of(word, words_));
+  // One after the other: compilers differ in which argument of a call they evaluate first, and numbers are given in
+  // order.
+  const std::uint64_t text = number_of(word, words_);
+  const std::uint64_t name = number_of(key, keys_);
+  wire_.pair(kAnnotation, kKeyNumber, name, kWordNumber, text);
 }
 
 void PerfettoPackets::count(std::uint64_t track, Nanoseconds at, std::int64_t value) {

@@ -118,7 +118,7 @@ class OrderSearch {
       seed_ = splitmix64(seed_);
       const std::size_t a = seed_ % row.size();
       seed_ = splitmix64(seed_);
-      const std::size_t b = std::min(row.size() - 1, a + 1 + seed_ % 4);
+      const std::size_t b = std::min(row.size() - 1, a + 1 + static_cast<std::size_t>(seed_ % 4));
       if (row[a] == row[b]) continue;
       std::swap(row[a], row[b]);
       if (!within_limits(problem_, current_) || !times_.evaluate(current_)) std::swap(row[a], row[b]);

@@ -43,7 +43,7 @@ class AcceptModel {
 
  private:
   [[nodiscard]] double error_factor(std::size_t type, std::size_t layer) const {
-    const std::uint64_t draw = splitmix64(splitmix64(options_.seed) ^ splitmix64((type << 32) + layer));
+    const std::uint64_t draw = splitmix64(splitmix64(options_.seed) ^ splitmix64((std::uint64_t{type} << 32U) + layer));
     return 1 + options_.error * (static_cast<double>(draw >> 11) * 0x1p-52 - 1);
   }
   [[nodiscard]] double bytes(int cut) const { return static_cast<double>(at(job_.layers, cut - 1).output); }

@@ -8,62 +8,23 @@
 #include <new>
 #include <string_view>
 
-#include "formats/version.hpp"
 #include "tools/views/escape.hpp"
 #include "tools/views/html/page_shell.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr int kPageVersion = 1;
-
-std::string page_header(const Page& page, std::string& bytes) {
-  Json answers = Json::array();
-  for (const auto& [label, text] : page.answers) {
-    Json answer = Json::array();
-    answer.push_back(label);
-    answer.push_back(text);
-    answers.push_back(answer);
-  }
-  Json documents = Json::array();
-  const auto add = [&](const std::string& name, const std::string& text) {
-    documents.push_back({{"name", name}, {"offset", bytes.size()}, {"bytes", text.size()}});
-    bytes += text;
-  };
-  for (const PageDocument& document : page.documents) add(document.name, document.text);
-  add("report.txt", page.text);
-  Json runs = Json::array();
-  for (const PageRun& run : page.runs) runs.push_back(run_tables(run, bytes));
-  const Json header = {{"page_version", kPageVersion},
-                       {"verb", page.verb},
-                       {"command_line", page.command_line},
-                       {"tool", {{"name", "debubble"}, {"version", kVersion}}},
-                       {"title", page.title},
-                       {"verdict", page.verdict},
-                       {"answers", answers},
-                       {"documents", documents},
-                       {"runs", runs}};
-  return header.text();
-}
-
-// Of the length of the header, the header, and what it points into.
-std::string packed_data(const Page& page) {
-  std::string bytes;
-  const std::string header = page_header(page, bytes);
-  std::string data;
-  for (unsigned shift = 0; shift < 32; shift += 8) data.push_back(static_cast<char>(header.size() >> shift & 0xFFU));
-  data += header;
-  data += bytes;
+std::string deflated(const std::string& data) {
   constexpr int kLevel = 6;
   uLongf size = compressBound(static_cast<uLong>(data.size()));
-  std::string packed(size, '\0');
+  std::string small(size, '\0');
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zlib's bytes are unsigned
   const auto* from = reinterpret_cast<const Bytef*>(data.data());
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)
-  auto* to = reinterpret_cast<Bytef*>(packed.data());
+  auto* to = reinterpret_cast<Bytef*>(small.data());
   if (compress2(to, &size, from, static_cast<uLong>(data.size()), kLevel) != Z_OK) throw std::bad_alloc();
-  packed.resize(size);
-  return packed;
+  small.resize(size);
+  return small;
 }
 
 std::string base64(std::string_view bytes) {
@@ -94,7 +55,7 @@ void write_page(const Page& page, const TextSink& sink) {
   sink("</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript><pre>");
   sink(xml_escaped(page.text));
   sink("</pre></noscript>\n<script type=\"application/octet-stream\" id=\"debubble-data\">");
-  sink(base64(packed_data(page)));
+  sink(base64(deflated(page_data(page))));
   sink("</script>\n<script>");
   sink(page_script());
   sink("</script>\n</body>\n</html>\n");

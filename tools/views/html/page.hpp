@@ -33,6 +33,9 @@ struct Page {
   std::string text;  // the text report, for who has no script
 };
 
+// What the page's data block holds, before it is compressed: the length of the header, the header, the bytes.
+[[nodiscard]] std::string page_data(const Page& page);
+
 // Foreign text in it stays text. The same page gives the same bytes. Throws what `sink` throws.
 void write_page(const Page& page, const TextSink& sink);
 

@@ -11,6 +11,7 @@ export class Surface {
   private readonly spacer = document.createElement("div");
   private readonly frame = document.createElement("div");
   private waiting = false;
+  private readonly gone = new AbortController();
 
   // `wanted` is the height of the whole drawing, `most` of what is seen at once.
   constructor(
@@ -32,11 +33,19 @@ export class Surface {
     host.append(this.scroller);
     this.setHeight(wanted);
     this.scroller.addEventListener("scroll", () => this.request());
-    new ResizeObserver(() => this.resize()).observe(this.scroller);
-    window.addEventListener("beforeprint", () => this.redraw());
-    window.addEventListener("afterprint", () => this.request());
-    document.addEventListener("themechange", () => this.request());
+    const resizes = new ResizeObserver(() => this.resize());
+    resizes.observe(this.scroller);
+    const { signal } = this.gone;
+    signal.addEventListener("abort", () => resizes.disconnect());
+    window.addEventListener("beforeprint", () => this.redraw(), { signal });
+    window.addEventListener("afterprint", () => this.request(), { signal });
+    document.addEventListener("themechange", () => this.request(), { signal });
     this.resize();
+  }
+
+  // Lets go of window and document, for a page that puts another chart in this one's place.
+  dispose(): void {
+    this.gone.abort();
   }
 
   get top(): number {

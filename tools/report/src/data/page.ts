@@ -39,7 +39,11 @@ export class PageData {
 }
 
 export async function readPage(base64: string): Promise<PageData> {
-  const all = await unpack(base64);
+  return pageOf(await unpack(base64));
+}
+
+// Of the bytes of a data block, decompressed.
+export function pageOf(all: Uint8Array): PageData {
   const size = new DataView(all.buffer, all.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(all.subarray(4, 4 + size))) as PageHeader;
   if (header.page_version !== 1) throw new Error(`page_version ${header.page_version} is not 1`);

@@ -1,7 +1,7 @@
 // A pipeline chart with its tool bar, legend, what is selected, and its table.
 import { keyHelp } from "../charts/navigate";
 import { inkOf, transferFill, copyFill, stepFill, collectiveFill } from "../charts/palette";
-import { PipelineChart } from "../charts/pipeline";
+import { PipelineChart, PipelineOptions } from "../charts/pipeline";
 import { TimeWindow } from "../charts/window";
 import { Lane, Run, Thing } from "../data/run";
 import { describe } from "../text/describe";
@@ -86,12 +86,19 @@ export interface PipelinePart {
   node: HTMLElement;
 }
 
-export function pipelinePart(run: Run, window: TimeWindow, label = "Pipeline"): PipelinePart {
+// `shown` is what is switched on at first.
+export function pipelinePart(
+  run: Run,
+  window: TimeWindow,
+  label = "Pipeline",
+  shown: Partial<PipelineOptions> = {}
+): PipelinePart {
   const place = node("div", { class: "chart" });
   const summary = `${label}: every op of ${run.devices} devices over time. ${keyHelp} The table below has the same ops.`;
   const chart = new PipelineChart(place, run, window, summary);
   const causes = causeKey(run.header.words.causes.filter((cause) => run.gaps.table.has(cause)));
-  causes.hidden = true;
+  chart.set(shown);
+  causes.hidden = !chart.options.causes;
   const tools = node(
     "div",
     { class: "tools", role: "toolbar", "aria-label": `${label}: view` },
@@ -100,12 +107,12 @@ export function pipelinePart(run: Run, window: TimeWindow, label = "Pipeline"): 
     button("all", "show the whole run", () => window.whole()),
     button("\u2190 idle", "previous idle time", () => chart.stepGap(-1)),
     button("idle \u2192", "next idle time", () => chart.stepGap(1)),
-    checkbox("idle by cause", false, (on) => {
+    checkbox("idle by cause", chart.options.causes, (on) => {
       chart.set({ causes: on });
       causes.hidden = !on;
     }),
-    checkbox("critical path", false, (on) => chart.set({ path: on })),
-    checkbox("hatches", false, (on) => chart.set({ hatches: on })),
+    checkbox("critical path", chart.options.path, (on) => chart.set({ path: on })),
+    checkbox("hatches", chart.options.hatches, (on) => chart.set({ hatches: on })),
     searchBox(chart)
   );
   const panel = new Panel(chart, run);

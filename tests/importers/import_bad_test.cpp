@@ -16,7 +16,7 @@ TEST_CASE("an unknown tool is refused with those that are known") {
   CHECK(folder.refusal({"import", "--from", "nvprof", "t.json"}) ==
         R"(error[C003]: "nvprof" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, run, gemm-table
+  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, torchtitan, deepspeed, accelerate, nemo, nanotron, neox, run, gemm-table
 )");
 }
 

@@ -221,7 +221,7 @@ class List : public Command {
          .help = "schedules (default), transforms, models, ...",
          .preset = "schedules",
          .target = &family_},
-        {.name = "NAME", .help = "only the entry of that name; models: or a config.json", .target = &name_},
+        {.name = "NAME", .help = "only the entry of that name, or of a config.json", .target = &name_},
     };
     add_rows(rows, flag_rows(output_, kListFormats));
     return rows;

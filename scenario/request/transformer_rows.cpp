@@ -32,7 +32,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .group = kGroup,
        .type = "NAME|FILE",
        .names = hardware_names,
-       .help = "GPU, or a .json; `debubble list hardware`",
+       .help = "GPU by name or FILE.json",
        .default_text = "topology's",
        .target = &flags.hardware,
        .needs = model},

@@ -204,6 +204,17 @@ TEST_CASE("experts, latent attention and interleaving") {
   CHECK(scenario.findings.empty());
 }
 
+TEST_CASE("norms of queries and keys, which latent attention has elsewhere") {
+  const std::string plain =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+      "--seq-length 2048 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 ";
+  const auto sizes = [&](const std::string& more) { return flag(read_megatron(plain + more, "x.sh"), "model-size"); };
+  CHECK(megatron_has(sizes("--qk-layernorm"), ",qk_norm=head"));
+  CHECK_FALSE(megatron_has(sizes(""), "qk_norm"));
+  CHECK_FALSE(megatron_has(sizes("--qk-layernorm --multi-latent-attention"), "qk_norm"));
+  CHECK_FALSE(found(read_megatron(plain + "--qk-layernorm", "x.sh"), "qk-layernorm"));
+}
+
 TEST_CASE("buckets and the exchange of tokens") {
   const std::string script =
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 8 --hidden-size 2048 --num-attention-heads "

@@ -84,7 +84,7 @@ class Export : public Command {
         {.name = "--output",
          .short_name = "-o",
          .type = "FILE",
-         .help = "output file; .gz compresses; kineto: a folder",
+         .help = "file or .gz; kineto: a folder",
          .default_text = "-, stdout",
          .preset = "-",
          .target = &output_},

@@ -112,7 +112,7 @@ FlagRows script_rows(ScriptFlags& flags) {
       {.name = "--set",
        .group = "Launch script",
        .type = "NAME=VALUE",
-       .help = "an environment variable of the script; 7=VALUE: its argument $7",
+       .help = "variable of the script; 7=VALUE: its argument $7",
        .target = &flags.set,
        .count = FlagCount::kSingly},
       {.name = "--args",
@@ -124,7 +124,7 @@ FlagRows script_rows(ScriptFlags& flags) {
       {.name = "--file",
        .group = "Launch script",
        .type = "PATH=FILE",
-       .help = "what the script finds at PATH: a file that it sources or reads",
+       .help = "file that the script sources or reads at PATH",
        .target = &flags.files,
        .count = FlagCount::kSingly},
       {.name = "--environment",
@@ -144,7 +144,7 @@ FlagRows script_rows(ScriptFlags& flags) {
        .target = &flags.gpus},
       {.name = "--arguments-only",
        .group = "Launch script",
-       .help = "the program and its arguments, one a line, and no scenario",
+       .help = "what the program gets, a word a line; no scenario",
        .target = &flags.arguments_only},
   };
 }

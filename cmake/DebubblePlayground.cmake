@@ -5,8 +5,10 @@
 set(debubble_LEFT_OUT
   "files:files/(sqlite_file|tar)\\."
   "files:importers/(clock_alignment|imported_run|kineto|recovery|runs|slow|partitioning)"
+  "files:frameworks/(accelerate|config_tree|deepspeed|framework|megatron|nanotron|nemo|neox|text_trees|toml|torchtitan_config|tree|yaml)"
   "files:megatron/"
-  "studies:(accuracy|check|diff|live|measure|plan|sweep)/"
+  "files:shell/"
+  "studies:(accuracy|check|diff|hardware|live|measure|plan|sweep)/"  # left_out.cpp
   "studies:parallel\\.cpp"                                      # serial.cpp
   "studies:runs/(open_run|recognise|imported_record|median_costs|levels)\\."  # left_out.cpp
   "tools_lib:.*page_shell\\."

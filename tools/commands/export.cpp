@@ -27,12 +27,12 @@
 #include "studies/plan/framework_export.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/export_figure.hpp"
+#include "tools/output/hardware_names.hpp"
 #include "tools/output/kineto_folder.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/output/trace.hpp"
-#include "tools/profile/hardware_names.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {

@@ -15,8 +15,8 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/words.hpp"
 #include "studies/hardware/products.hpp"
+#include "tools/output/hardware_names.hpp"
 #include "tools/output/stderr_line.hpp"
-#include "tools/profile/hardware_names.hpp"
 
 namespace debubble {
 namespace {

@@ -1,7 +1,6 @@
 // `debubble profile --calibrate-hardware`: a file of hardware from the machine at hand.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -13,27 +12,15 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/hardware/calibrate.hpp"
+#include "tools/output/hardware_names.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
-#include "tools/profile/hardware_names.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/views/hardware_view.hpp"
 
 namespace debubble {
 
 namespace fs = std::filesystem;
-
-std::string own_name(const std::string& file, const std::string& otherwise) {
-  const std::string stem = fs::path(file).stem().string();
-  const bool plain_name =
-      !stem.empty() && stem.size() <= 60 && stem.front() != '-' && std::all_of(stem.begin(), stem.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-               c == '.';
-      });
-  return plain_name && find_hardware(stem) == nullptr ? stem : otherwise;
-}
-
-std::string table_beside(const std::string& file) { return fs::path(file).stem().string() + ".kernels.csv"; }
 
 int calibrate_this_machine(const ProfileFlags& flags) {
   const std::string path = flags.file.empty() ? "hardware.json" : flags.file;

@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-using ConfigTree = nlohmann::json;
+using DeepSpeedJson = nlohmann::json;
 
 constexpr const char* kStandIn = "987654321987";  // for what is not known: nobody means this number
 
@@ -34,7 +34,7 @@ class DeepSpeedConfig {
  public:
   DeepSpeedConfig(MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name)
       : arguments_(arguments), launch_(launch), place_(name + " -> " + launch.config_path) {
-    root_ = ConfigTree::parse(without_marks(launch.config), nullptr, false, true);
+    root_ = DeepSpeedJson::parse(without_marks(launch.config), nullptr, false, true);
     if (root_.is_discarded() || !root_.is_object()) {
       fail("P001", printable(place_), "DeepSpeed's configuration is no JSON object",
            "give the file as the training reads it: --file " + printable(launch.config_path) + "=PATH");
@@ -56,9 +56,9 @@ class DeepSpeedConfig {
   }
 
  private:
-  std::optional<std::int64_t> whole(const ConfigTree& object, const char* key) const {
+  std::optional<std::int64_t> whole(const DeepSpeedJson& object, const char* key) const {
     if (!object.contains(key)) return std::nullopt;
-    const ConfigTree& value = object[key];
+    const DeepSpeedJson& value = object[key];
     if (value.is_string() && value.get<std::string>() == "auto") return std::nullopt;
     const bool unknown = value.dump().find(kStandIn) != std::string::npos;
     if (unknown) {
@@ -95,11 +95,11 @@ class DeepSpeedConfig {
     arguments_.set("zero-stage", std::to_string(value));
   }
 
-  void zero(const ConfigTree& zero) {
+  void zero(const DeepSpeedJson& zero) {
     stage(whole(zero, "stage").value_or(0));
     for (const char* key : {"offload_optimizer", "offload_param"}) {
       if (!zero.contains(key) || !zero[key].is_object()) continue;
-      const ConfigTree device = zero[key].value("device", ConfigTree("none"));
+      const DeepSpeedJson device = zero[key].value("device", DeepSpeedJson("none"));
       if (device == "none") continue;
       arguments_.find(std::string("\"") + key + "\" of " + launch_.config_path +
                       ": not modelled (an optimizer or parameters on the host)");
@@ -111,7 +111,7 @@ class DeepSpeedConfig {
 
   void format(const char* key, const char* other) {
     if (!root_.contains(key) || !root_[key].is_object()) return;
-    const ConfigTree enabled = root_[key].value("enabled", ConfigTree(false));
+    const DeepSpeedJson enabled = root_[key].value("enabled", DeepSpeedJson(false));
     const bool on = enabled.is_boolean() && enabled.get<bool>();
     const std::string name = std::string(key) == "bfloat16" ? "bf16" : key;
     if (!on || arguments_.flag(name)) return;
@@ -126,7 +126,7 @@ class DeepSpeedConfig {
   MegatronArguments& arguments_;
   const MegatronLaunch& launch_;
   std::string place_;
-  ConfigTree root_;
+  DeepSpeedJson root_;
 };
 
 }  // namespace

@@ -90,12 +90,9 @@ class Translation {
     const auto groups = in_.number("num-query-groups");
     if (grouped) size("kv_heads", groups.value_or(1));
     copy_size("kv-channels", "head_size");
-    const bool normed = in_.flag("qk-layernorm");
-    if (!in_.flag("multi-latent-attention")) {
-      if (normed) sizes_ += ",qk_norm=head";
-      return;
-    }
-    // Latent attention has its norms on what it projects down, which the model always counts.
+    const bool latent = in_.flag("multi-latent-attention");  // whose norms are always counted
+    if (in_.flag("qk-layernorm") && !latent) sizes_ += ",qk_norm=head";
+    if (!latent) return;
     copy_size("q-lora-rank", "query_rank");
     size("kv_rank", in_.number("kv-lora-rank").value_or(512));
     size("head_size", in_.number("qk-head-dim").value_or(128));

@@ -64,7 +64,7 @@ def simulate(
     p2p: Value = ...,  # sends: overlapped (default), blocking or coupled
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
-    hardware: Value = ...,  # GPU; `debubble list hardware` (default: topology's)
+    hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
     sequence: int | str | None = ...,  # tokens per sample (default: model's, profile's)
     seq_length: int | str | None = ...,  # the same as sequence
     seq: int | str | None = ...,  # the same as sequence
@@ -158,7 +158,7 @@ def compare(
     p2p: Value = ...,  # sends: overlapped (default), blocking or coupled
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
-    hardware: Value = ...,  # GPU; `debubble list hardware` (default: topology's)
+    hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
     sequence: int | str | None = ...,  # tokens per sample (default: model's, profile's)
     seq_length: int | str | None = ...,  # the same as sequence
     seq: int | str | None = ...,  # the same as sequence
@@ -271,7 +271,7 @@ def plan(
     p2p: Value = ...,  # sends: overlapped (default), blocking or coupled
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
-    hardware: Value = ...,  # GPU; `debubble list hardware` (default: topology's)
+    hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
     sequence: int | str | None = ...,  # tokens per sample (default: model's, profile's)
     seq_length: int | str | None = ...,  # the same as sequence
     seq: int | str | None = ...,  # the same as sequence
@@ -372,7 +372,7 @@ def schedule(
     p2p: Value = ...,  # sends: overlapped (default), blocking or coupled
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
-    hardware: Value = ...,  # GPU; `debubble list hardware` (default: topology's)
+    hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
     sequence: int | str | None = ...,  # tokens per sample (default: model's, profile's)
     seq_length: int | str | None = ...,  # the same as sequence
     seq: int | str | None = ...,  # the same as sequence

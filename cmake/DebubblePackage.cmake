@@ -5,8 +5,9 @@
 #   mpi, cbc      the plugins, where their libraries were found (no part of the archive but when they are built)
 #   development   static libraries, headers and the CMake package; Debian packages only
 #
-# Both carry fmt, simdjson, toml++, yaml-cpp, oneTBB and the C++ library inside (DebubbleDependencies.cmake, DebubbleStaticCxx.cmake). zlib and
-# SQLite are in the archive, too; a Debian package depends on the system's, as Debian's rules want it.
+# Both carry fmt, simdjson, yaml-cpp, oneTBB and the C++ library inside, and what is headers only
+# (DebubbleDependencies.cmake, DebubbleStaticCxx.cmake). zlib and SQLite are in the archive, too; a Debian package depends
+# on the system's, as Debian's rules want it.
 if(NOT debubble_IS_TOP_LEVEL OR NOT debubble_TOOLS)
   return()
 endif()

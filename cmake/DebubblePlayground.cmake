@@ -8,7 +8,8 @@ set(debubble_LEFT_OUT
   "files:frameworks/(accelerate|config_tree|deepspeed|framework|megatron|nanotron|nemo|neox|text_trees|toml|torchtitan_config|tree|yaml)"
   "files:megatron/"
   "files:shell/"
-  "studies:(accuracy|check|diff|hardware|live|measure|plan|sweep)/"  # left_out.cpp
+  "studies:(accuracy|check|diff|hardware|live|measure|sweep)/"
+  "studies:plan/([^f]|f[^r]|fro)"                               # all but framework_*
   "studies:parallel\\.cpp"                                      # serial.cpp
   "studies:runs/(open_run|recognise|imported_record|median_costs|levels)\\."  # left_out.cpp
   "tools_lib:.*page_shell\\."

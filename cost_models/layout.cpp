@@ -19,6 +19,7 @@ struct LayerCounts {
   int decoder = 0;
   int mtp = 0;
   int head = 0;
+  bool mtp_last = false;  // behind the head, as in a modelled profile: each has a head of its own
 };
 
 bool is_kind(const ProfileLayer& layer, std::initializer_list<std::string_view> kinds) {
@@ -29,12 +30,15 @@ LayerCounts count_layers(const Profile& profile) {
   const auto& layers = profile.layers;
   auto first = layers.begin();
   while (first != layers.end() && is_kind(*first, {"embedding"})) ++first;
-  auto head = layers.end();
+  auto predictors = layers.end();
+  while (predictors != first && is_kind(*(predictors - 1), {"predictor"})) --predictors;
+  auto head = predictors;
   while (head != first && is_kind(*(head - 1), {"head", "loss", "lm_head", "output"})) --head;
   auto mtp = head;
   while (mtp != first && is_kind(*(mtp - 1), {"mtp"})) --mtp;
-  return {static_cast<int>(first - layers.begin()), static_cast<int>(mtp - first), static_cast<int>(head - mtp),
-          static_cast<int>(layers.end() - head)};
+  const auto count = [](auto begin, auto end) { return static_cast<int>(end - begin); };
+  return {count(layers.begin(), first), count(first, mtp), count(mtp, head) + count(predictors, layers.end()),
+          count(head, predictors), predictors != layers.end()};
 }
 
 [[noreturn]] void fail_partition(std::string code, std::string message, std::string help, std::size_t column = 0) {
@@ -167,7 +171,11 @@ std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
   std::string letters;
   for (int layer = std::max(begin, counts.embedding); layer < end; ++layer) {
     const int block = layer - counts.embedding;
-    if (block < counts.decoder + counts.mtp) letters += block < counts.decoder ? 't' : 'm';
+    if (block < counts.decoder) {
+      letters += 't';
+    } else if (counts.mtp_last ? block >= counts.decoder + counts.head : block < counts.decoder + counts.mtp) {
+      letters += 'm';
+    }
   }
   constexpr std::size_t kShortEnough = 4;
   if (letters.size() < kShortEnough || letters.find_first_not_of('t') != std::string::npos) return letters;
@@ -175,9 +183,10 @@ std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
 }
 
 void check_cut(int cut, const LayerCounts& counts) {
-  const int head = counts.embedding + counts.decoder + counts.mtp;
+  const int head = counts.embedding + counts.decoder + (counts.mtp_last ? 0 : counts.mtp);
+  const int end = head + counts.head + (counts.mtp_last ? counts.mtp : 0);
   const bool in_embedding = cut > 0 && cut < counts.embedding;
-  const bool in_head = cut > head && cut < head + counts.head;
+  const bool in_head = cut > head && cut < end;
   if (!in_embedding && !in_head) return;
   fail_partition("J034",
                  std::string("the partition cuts the ") + (in_embedding ? "embedding" : "head") + " into two stages",
@@ -216,6 +225,10 @@ std::vector<int> parse_layout(std::string_view text, int stages, const Profile& 
   }
   check_layer_count('t', "decoder", decoder, counts.decoder);
   check_layer_count('m', "MTP", mtp, counts.mtp);
+  if (counts.mtp_last && letters.back().find('m') == std::string::npos) {
+    fail_partition("J034", "MTP layers are on an earlier stage than the loss",
+                   "those of " + profile.model + " follow its head: put m and L on one stage, as in t*2mL");
+  }
   for (std::size_t stage = 0; stage < sizes.size(); ++stage) {
     if (sizes[stage] > 0) continue;
     fail_partition("J034",

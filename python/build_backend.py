@@ -60,7 +60,8 @@ def run(*command):
     if subprocess.run(command, check=False).returncode != 0:
         raise SystemExit(f"error: {command[0]} failed, see above\n  = help: python/README.md says what a build takes; "
                          "on Debian 12: apt-get install g++ cmake ninja-build nlohmann-json3-dev libsimdjson-dev "
-                         "libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev python3-dev pybind11-dev")
+                         "libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev "
+                         "python3-dev pybind11-dev")
 
 
 def build(prefix):
@@ -71,7 +72,7 @@ def build(prefix):
     folder = os.environ.get("DEBUBBLE_WHEEL_BUILD", str(ROOT / "build" / "wheel"))
     run("cmake", "-S", str(ROOT), "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-Ddebubble_PYTHON=ON",
         "-Ddebubble_TESTS=OFF", "-Ddebubble_BENCH=OFF", "-Ddebubble_CUDA=OFF", "-Ddebubble_MPI=OFF", "-Ddebubble_CBC=OFF",
-        f"-DPython_EXECUTABLE={sys.executable}", *shlex.split(os.environ.get("CMAKE_ARGS", "")))
+        "-Ddebubble_FETCH_DEPS=OFF", f"-DPython_EXECUTABLE={sys.executable}", *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     run("cmake", "--build", folder, "--target", "debubble_python")
     run("cmake", "--install", folder, "--component", "python", "--prefix", str(prefix), "--strip")
 
@@ -122,11 +123,12 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 def build_sdist(sdist_directory, config_settings=None):
     """PEP 517: the tree without what was built."""
     base = f"{NAME}-{version()}"
-    skipped = {"build", ".git", "node_modules", "__pycache__", "dist-packages"}
+    built = {"build", "dist", "env", ".venv", ".git", ".cache", ".deps"}  # in the root of the tree
 
     def kept(entry):
-        parts = set(pathlib.PurePosixPath(entry.name).parts[1:])
-        return None if parts & skipped else entry
+        parts = pathlib.PurePosixPath(entry.name).parts[1:]
+        left_out = parts[:1] and parts[0] in built or {"node_modules", "__pycache__"} & set(parts)
+        return None if left_out else entry
 
     with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
         archive.add(ROOT, base, filter=kept)

@@ -1,5 +1,6 @@
 #include "profiler/ranks/rank_comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -65,7 +66,7 @@ struct AgainstOthers {
   // 0: as long as the others take.
   [[nodiscard]] std::int64_t ppm() const {
     if (usual <= 0 || std::abs(own - usual) <= std::max(kApart * usual, kLeastApart * layers)) return 0;
-    return std::llround((own / usual - 1) * kMillion);
+    return std::clamp<std::int64_t>(std::llround((own / usual - 1) * kMillion), -900'000, 99'000'000);  // as files take
   }
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/report_json.hpp"
@@ -143,10 +144,14 @@ py::array HeldRun::spans() { return spans_array(timeline()); }
 py::array HeldRun::transfers() { return transfers_array(timeline()); }
 
 py::list HeldRun::memory() {
-  py::list curves;
-  for (const std::vector<MemoryPoint>& points : memory_curves(timeline(), run_.job.schedule, run_.job.costs)) {
-    curves.append(memory_array(points));
+  const Timeline& whole = timeline();
+  std::vector<std::vector<MemoryPoint>> all;
+  {
+    const py::gil_scoped_release unlocked;
+    all = memory_curves(whole, run_.job.schedule, run_.job.costs);
   }
+  py::list curves;
+  for (const std::vector<MemoryPoint>& points : all) curves.append(memory_array(points));
   return curves;
 }
 

@@ -131,7 +131,9 @@ class OwnSchedules:
             value = given.get(key)
             if value is None or isinstance(value, str):
                 continue
-            named = self.name_of(value)
+            # Of `schedules` a list is one of schedules, also where all of them are rows.
+            several = key == "schedules" and isinstance(value, (list, tuple))
+            named = value if several else self.name_of(value)
             if named is value and isinstance(value, (list, tuple)):
                 named = [self.name_of(one) for one in value]
             given[key] = named
@@ -168,6 +170,3 @@ class _Path:
 
     def __fspath__(self) -> str:
         return self.path
-
-
-os.PathLike.register(_Path)

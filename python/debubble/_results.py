@@ -147,8 +147,9 @@ class Simulation:
         return f"<debubble.Simulation: {self._run.title()}>".replace("\n", "; ")
 
     def _repr_html_(self) -> str:
-        # A chart of more ops than it has room for says nothing.
-        drawn = self.spans.size <= 20_000
+        # A chart of more ops than it has room for says nothing, and a long run's spans are not made only to be counted.
+        few = 2 * self.stages * self.microbatches <= 20_000
+        drawn = few and self.spans.size <= 20_000
         return _html(str(self), self.svg("pipeline") if drawn else "")
 
 

@@ -7,6 +7,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/framework_flags.hpp"
+#include "studies/plan/rank_orders.hpp"
 
 namespace debubble {
 namespace {
@@ -30,7 +31,7 @@ PlanChoice exported_choice(const ScenarioFlags& flags, const Scenario& scenario,
   choice.params = flags.params;
   choice.rank_order = flags.cluster.rank_order;
   std::replace(choice.rank_order.begin(), choice.rank_order.end(), ',', '-');
-  if (choice.rank_order == "tp-cp-dp-pp") choice.rank_order.clear();
+  if (choice.rank_order == kUsualRankOrder) choice.rank_order.clear();
   choice.partition = flags.partition;
   return choice;
 }
@@ -70,6 +71,10 @@ void add_expert_arguments(const TransformerShape& shape, ArgumentLines& lines) {
   if (shape.experts == 0) return;
   lines.value("num-experts", shape.experts);
   lines.value("moe-router-topk", shape.experts_per_token);
+  if (shape.expert_groups > 1) {
+    lines.value("moe-router-num-groups", shape.expert_groups);
+    lines.value("moe-router-group-topk", shape.groups_per_token);
+  }
   lines.value("moe-ffn-hidden-size", shape.expert_feed_forward);
   if (shape.shared_feed_forward > 0) lines.value("moe-shared-expert-intermediate-size", shape.shared_feed_forward);
   if (shape.moe_every > 1) {
@@ -138,6 +143,8 @@ bool is_flavour(const TorchtitanFlavour& flavour, const TransformerShape& shape)
   known.rotary_base = shape.rotary_base;
   known.predicted_tokens = shape.predicted_tokens;
   known.expert_balance = shape.expert_balance;
+  known.expert_groups = shape.expert_groups;  // as its code has them
+  known.groups_per_token = shape.groups_per_token;
   return known == shape;
 }
 
@@ -154,6 +161,9 @@ std::string torchtitan_model(const TrainingSetup& setup, std::vector<std::string
   }
   if (setup.compute == NumberFormat::kFp8) text += "converters = [\"float8\"]\n";
   if (setup.compute == NumberFormat::kFp16) notes.emplace_back("trains in bf16, not in fp16");
+  if (setup.compute == NumberFormat::kFp32) {
+    notes.emplace_back("trains in bf16 unless mixed_precision_param says float32");
+  }
   if (setup.dropout) notes.emplace_back("its models have no dropout");
   if (!setup.flash_attention) notes.emplace_back("its attention is fused");
   return found == flavours.end() && text == "[model]\n" ? "" : text;
@@ -170,6 +180,28 @@ std::string deepspeed_formats(const TrainingSetup& setup, std::vector<std::strin
   if (setup.recompute == Recompute::kSelective) notes.emplace_back("selective recomputation is the model's own");
   if (setup.compute == NumberFormat::kFp32) return "";
   return std::string(", \"") + (setup.compute == NumberFormat::kFp16 ? "fp16" : "bf16") + "\": {\"enabled\": true}";
+}
+
+struct SplitToTell {
+  const std::string& framework;
+  const PlanChoice& choice;
+  const std::string& partition;
+};
+
+// What of the cut and of the tensor ranks' split `written` does not say.
+void note_cut_and_split(const SplitToTell& split, const std::string& written, std::vector<std::string>& notes) {
+  const bool has_layout = written.find("pipeline-model-parallel-layout") != std::string::npos;
+  if (split.choice.pipeline > 1 && !has_layout) {
+    if (split.framework == "Megatron-LM") {
+      notes.emplace_back("its layout cannot say a cut inside the embedding or the head: it cuts the layers evenly");
+    } else if (!split.partition.empty()) {
+      notes.push_back("cuts the layers its own way: --partition " + split.partition + " is not among what is written");
+    }
+  }
+  if (split.framework == "torchtitan" && split.choice.tensor > 1 && !split.choice.sequence) {
+    notes.emplace_back(
+        "its tensor ranks always split activations by sequence, too; this run does not (--sequence-parallel)");
+  }
 }
 
 [[noreturn]] void refuse_export(const std::string& framework, const std::string& why) {
@@ -210,6 +242,7 @@ FrameworkExport export_to_framework(const std::string& framework, const Scenario
     out.text.insert(out.text.size() - 1, deepspeed_formats(setup, out.notes));
     out.text += "\n";
   }
+  note_cut_and_split({framework, choice, flags.partition}, made.text, out.notes);
   if (!flags.transforms.empty()) out.notes.emplace_back("the transforms of the schedule are not among what is written");
   return out;
 }

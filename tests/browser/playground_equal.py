@@ -30,6 +30,8 @@ def jobs(binary):
             yield ("simulate", "--schedule", name, *size, *costs, "--format", "json")
         yield ("explain", "schedule", name)
         yield ("export", "--to", "svg", "--schedule", name, *size)
+    yield ("export", "--to", "hardware", "h100")
+    yield ("export", "--to", "megatron", "--model", "gpt-1.3b", "--topology", "dgx-a100:1", *size)
     for other in ("5", "3"):
         yield ("compare", "--schedules", "all", "-p", other, "-m", "12", "--format", "json")
     yield ("simulate", "--schedule", "zb-v", *size)

@@ -9,9 +9,10 @@ import base_root
 from machine import TREE, Machine
 from machines import expect, expect_in
 
-BUILD_PACKAGES = ("g++ cmake ninja-build nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev libtbb-dev "
-                  "zlib1g-dev python3-dev pybind11-dev python3-numpy python3-pip python3-venv")
-RUN_PACKAGES = "python3-venv python3-numpy libfmt9 libsimdjson14 libtbb12 libsqlite3-0"
+BUILD_PACKAGES = ("g++ cmake ninja-build nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev "
+                  "libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev python3-dev pybind11-dev python3-numpy "
+                  "python3-pip python3-venv")
+RUN_PACKAGES = "python3-venv python3-numpy libfmt9 libsimdjson14 libtbb12 libsqlite3-0 libyaml-cpp0.7"
 CHECKS = ("arguments", "catalog", "errors", "own_schedules", "results", "repeats")
 # Nothing outside is reached from there.
 OFFLINE = "unshare --net"

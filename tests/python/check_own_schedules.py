@@ -84,6 +84,8 @@ def check_comparison():
     assert [run.makespan_ns for run in found.runs] == [33000000] * 4
     twice = debubble.compare(schedules=[lambda p, m: gpipe(p, m), lambda p, m: one_forward_one_backward(p, m)], p=4, m=8)
     assert [run.schedule for run in twice.runs] == ["lambda()", "lambda-2()"]
+    rows = [["0F0", "0B0"], ["1F0", "1B0"]]
+    assert [run.schedule for run in debubble.compare(schedules=[rows, rows], p=2, m=1).runs] == ["rows()", "rows-2()"]
 
 
 def check_sizes():

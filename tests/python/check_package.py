@@ -100,7 +100,8 @@ def check_sdist():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / build_backend.build_sdist(folder)
         names = {name.partition("/")[2] for name in tarfile.open(path).getnames()}
-        assert {"PKG-INFO", "pyproject.toml", "python/build_backend.py", "CMakeLists.txt", "sim/core/op.hpp"} <= names
+        assert {"PKG-INFO", "pyproject.toml", "python/build_backend.py", "CMakeLists.txt", "sim/core/op.hpp",
+                "tools/report/build"} <= names
         assert not [name for name in names if name.startswith(("build/", ".git/")) or "node_modules" in name]
 
 

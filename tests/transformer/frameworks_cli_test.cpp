@@ -360,6 +360,31 @@ TEST_CASE("hostile and broken configurations are refused with their place") {
   refused("neox", "l.yml", laughs, "P017");
 }
 
+TEST_CASE("export: a cut or a number format that is not among what is written is said") {
+  const Folder folder;
+  const std::vector<std::string> job{"--model", "llama3-8b", "--hardware", "h100", "-p", "4", "-m", "8"};
+  const auto notes = [&](const std::string& framework, std::vector<std::string> more) {
+    std::vector<std::string> words{"export", "--to", framework, "-o", "out"};
+    words.insert(words.end(), job.begin(), job.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.run(words).err;
+  };
+  for (const char* const framework : {"torchtitan", "deepspeed"}) {
+    CAPTURE(framework);
+    CHECK(holds(notes(framework, {"--partition", "10,8,8,8"}), "is not among what is written"));
+    CHECK_FALSE(holds(notes(framework, {}), "is not among what is written"));
+  }
+  CHECK(holds(notes("torchtitan", {"--dtype", "fp32"}), "mixed_precision_param"));
+}
+
+TEST_CASE("export: DeepSeek's predictors and groups of experts are Megatron's") {
+  const Folder folder;
+  const std::string text = folder.data({"export", "--to", "megatron", "--model", "deepseek-v3", "-p", "4", "-m", "8"});
+  CHECK(holds(text, "mL"));
+  CHECK(holds(text, "--moe-router-num-groups 8\n--moe-router-group-topk 4\n"));
+  CHECK(holds(text, "--mtp-num-layers 1\n"));
+}
+
 TEST_CASE("the numbers of a model's file are listed with what it trains") {
   const Folder folder;
   folder.write("config.json", R"({"model_type": "gemma2", "vocab_size": 256000, "num_hidden_layers": 26,

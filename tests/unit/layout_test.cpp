@@ -109,6 +109,15 @@ TEST_CASE("stages and layers are counted") {
   CHECK(layout_complaint("Ett|ttmL", 2, profile_of(4)).find("error[J034]: MTP layers in model / placed: 0 / 1") == 0);
 }
 
+TEST_CASE("predictors behind the head, as a modelled profile has them, are m on the last stage") {
+  Profile profile = profile_of(3);
+  profile.layers.emplace_back().kind = "predictor";
+  CHECK(write_layout({3, 3}, profile) == "Ett|tmL");
+  CHECK(parse_layout("Ett|tmL", 2, profile) == std::vector<int>{3, 3});
+  CHECK(test::problems_of([&] { (void)write_layout({5, 1}, profile); }).find("error[J034]") == 0);
+  CHECK(layout_complaint("Ett|tm|L", 3, profile).find("error[J034]: MTP layers are on an earlier stage") == 0);
+}
+
 TEST_CASE("a cut inside the embedding cannot be written") {
   Profile profile = profile_of(2);
   profile.layers.insert(profile.layers.begin(), profile.layers.front());

@@ -44,14 +44,13 @@ int calibrate_this_machine(const ProfileFlags& flags) {
                               });
   }
   file.write(made.hardware);
-  if (beside && !made.kernels.empty()) {
-    beside->write(made.kernels);
-    beside->commit();
-  }
+  const bool has_table = beside && !made.kernels.empty();
+  if (has_table) beside->write(made.kernels);
   // As anybody reads it: what was written is a file that --hardware takes.
   const Hardware hardware = read_hardware(made.hardware, path, [&](const std::string& name) {
     return std::make_shared<const KernelTables>(read_kernels(made.kernels, name));
   });
+  if (has_table) beside->commit();
   file.commit();
   for (const std::string& note : made.notes) stderr_line("note: " + note);
   const bool json = shown.format() == Format::kJson;

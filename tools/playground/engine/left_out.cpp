@@ -6,7 +6,6 @@
 #include "gpu/cuda_library.hpp"
 #include "live/backends.hpp"
 #include "sim/core/error.hpp"
-#include "studies/plan/framework_export.hpp"
 #include "studies/runs/open_run.hpp"
 
 namespace debubble {
@@ -23,12 +22,6 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* /*sch
                    const ScenarioFileReader& /*read_scenario*/, Progress& /*progress*/,
                    const RunReaderOptions& /*options*/) {
   throw UnavailableError({"U040", files.empty() ? "" : files.front(), "the playground reads no recorded runs",
-                          "use the command on a machine of yours"});
-}
-
-FrameworkExport export_to_framework(const std::string& framework, const ScenarioFlags& /*flags*/,
-                                    const Scenario& /*scenario*/, const Job& /*job*/) {
-  throw UnavailableError({"U040", "--to", "the playground does not write what " + framework + " is to be told",
                           "use the command on a machine of yours"});
 }
 

@@ -50,7 +50,13 @@ page.onmessage = async ({ data }): Promise<void> => {
     return;
   }
   const ready = await engine!;
-  const results = data.jobs.map((job) => run(ready, job));
+  const results = data.jobs.map((job) => {
+    try {
+      return run(ready, job);
+    } catch (error) {
+      return { status: 70, out: "", error: `the engine failed: ${String(error)}; load the page again`, files: {} };
+    }
+  });
   const files = results.flatMap((result) => Object.values(result.files).map((bytes) => bytes.buffer));
   page.postMessage({ id: data.id, results }, files);
 };

@@ -156,9 +156,12 @@ TEST_CASE("an exchange that knows tokens needs them permuted once, where they ar
   setup.dispatch = MoeDispatch::kDeepEp;
   CHECK(bytes_of_passes("permute") == 0);
   CHECK(bytes_of_passes("unpermute") == 0);
-  // 8 of 256 experts on 8 ranks with 32 each: 5.3 ranks have one.
-  const double landed = ranks_reached({MoeDispatch::kDeepEp, 8, 256}, 8) / 8;
-  CHECK(landed == doctest::Approx(0.665).epsilon(0.01));
+  // 8 experts in 4 of 8 groups, of 32 experts on a rank each: a rank of the four has none of the 8 among its 32 of 128
+  // with a chance of (96 over 8) / (128 over 8).
+  double none = 1;
+  for (int k = 0; k < 8; ++k) none *= (96.0 - k) / (128.0 - k);
+  const double landed = ranks_reached({MoeDispatch::kDeepEp, 8, 256, 8, 4}, 8) / 8;
+  CHECK(landed == doctest::Approx(4 * (1 - none) / 8).epsilon(1e-9));
   for (const char* name : {"sort by expert", "sort by rank"}) {
     CHECK(static_cast<double>(bytes_of_passes(name)) ==
           doctest::Approx(2 * static_cast<double>(copies) * (1 + landed)).epsilon(1e-6));

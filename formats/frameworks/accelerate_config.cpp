@@ -101,8 +101,8 @@ class AccelerateReader {
 
   std::int64_t read_megatron_section() {
     const std::string section = "megatron_lm_config.megatron_lm_";
-    const std::int64_t tensor = tree_.number(section + "tp_degree", 1).value_or(1);
-    const std::int64_t pipeline = tree_.number(section + "pp_degree", 1).value_or(1);
+    const std::int64_t tensor = tree_.number(section + "tp_degree", 1, kMostMeshRanks).value_or(1);
+    const std::int64_t pipeline = tree_.number(section + "pp_degree", 1, kMostMeshRanks).value_or(1);
     scenario_.set("devices", pipeline);
     if (tensor > 1) scenario_.set("tp", tensor);
     if (tree_.flag(section + "sequence_parallelism") && tensor > 1)

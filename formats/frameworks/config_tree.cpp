@@ -9,8 +9,6 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kLargestConfigValue = std::int64_t{1} << 40;
-
 std::string pointer_of(std::string path) {
   std::replace(path.begin(), path.end(), '.', '/');
   return "/" + path;
@@ -46,7 +44,7 @@ void ConfigTree::complain(const char* code, const std::string& path, const std::
   problems_.add_at_pointer(code, pointer_of(path), message, help);
 }
 
-std::optional<std::int64_t> ConfigTree::number(const std::string& path, std::int64_t least) {
+std::optional<std::int64_t> ConfigTree::number(const std::string& path, std::int64_t least, std::int64_t most) {
   const JsonValue* value = find(path);
   if (value == nullptr) return std::nullopt;
   std::optional<std::int64_t> whole;
@@ -55,9 +53,10 @@ std::optional<std::int64_t> ConfigTree::number(const std::string& path, std::int
     const double real = number_of(value->text).value_or(0.5);
     if (real == std::floor(real) && std::abs(real) < 1e12) whole = static_cast<std::int64_t>(real);
   }
-  if (whole && *whole >= least && *whole <= kLargestConfigValue) return whole;
+  if (whole && *whole >= least && *whole <= most) return whole;
+  const std::string range = std::to_string(least) + (whole && *whole > most ? " to " + std::to_string(most) : " on");
   complain(whole ? "P004" : "P007", path,
-           in_quotes(path) + " must be a whole number from " + std::to_string(least) + " on; got " + describe(*value),
+           in_quotes(path) + " must be a whole number from " + range + "; got " + describe(*value),
            "write the number itself");
   return std::nullopt;
 }

@@ -13,6 +13,11 @@
 
 namespace debubble {
 
+// Bounds of what a configuration may say, so that products of a batch, its steps and a mesh's degrees stay whole
+// numbers.
+constexpr std::int64_t kMostOfConfig = std::int64_t{1} << 20;
+constexpr std::int64_t kMostMeshRanks = std::int64_t{1} << 13;  // tensor, pipeline, context, expert or replica ranks
+
 class ConfigTree {
  public:
   // Both must outlive it. What is no object is a problem (P010).
@@ -21,9 +26,10 @@ class ConfigTree {
   // "training.seq_len"; nullptr where it is absent or null.
   [[nodiscard]] const JsonValue* find(const std::string& path);
   [[nodiscard]] bool has(const std::string& path) { return find(path) != nullptr; }
-  // P007 where it is something else, P004 below `least` or beyond 2^40. A fraction without a fractional part is whole
-  // (1e9).
-  [[nodiscard]] std::optional<std::int64_t> number(const std::string& path, std::int64_t least = 0);
+  // P007 where it is something else, P004 below `least` or beyond `most`. A fraction without a fractional part is whole
+  // (1e3).
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& path, std::int64_t least = 0,
+                                                   std::int64_t most = kMostOfConfig);
   [[nodiscard]] std::optional<double> fraction(const std::string& path);
   [[nodiscard]] std::optional<std::string> word(const std::string& path);  // numbers as they are written
   [[nodiscard]] bool flag(const std::string& path, bool fallback = false);

@@ -72,9 +72,10 @@ class DeepSpeedReader {
     }
     pipeline_ = request_.pipeline.value_or(1);
     if (const auto stages = tree_.word("pipeline.stages"); stages && *stages != "auto" && !request_.pipeline) {
-      pipeline_ = tree_.number("pipeline.stages", 1).value_or(1);
+      pipeline_ = tree_.number("pipeline.stages", 1, kMostMeshRanks).value_or(1);
     }
-    tensor_ = request_.tensor ? *request_.tensor : tree_.number("tensor_parallel.autotp_size", 1).value_or(1);
+    tensor_ =
+        request_.tensor ? *request_.tensor : tree_.number("tensor_parallel.autotp_size", 1, kMostMeshRanks).value_or(1);
     (void)tree_.find("tensor_parallel.autotp_size");
     if (request_.sequence) scenario_.set("sequence", *request_.sequence);
     scenario_.set("devices", pipeline_);

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "formats/megatron/scenario_of.hpp"
-#include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
 
@@ -13,32 +12,33 @@ namespace debubble {
 namespace {
 
 struct NamedPreset {
-  const char* name;    // in lower case, letters and digits alone
-  const char* preset;  // a preset's name, or the sizes of a "llama"
+  const char* name;         // in lower case, letters and digits alone
+  const char* preset;       // a preset's name, or the sizes of a "llama", its layers first
+  std::int64_t layers = 0;  // of a preset
 };
-constexpr std::array<NamedPreset, 24> kNamedPresets{
-    {{"llama27b", "llama2-7b"},
-     {"llama213b", "llama2-13b"},
-     {"llama270b", "llama2-70b"},
-     {"llama38b", "llama3-8b"},
-     {"llama318b", "llama3-8b"},
-     {"llama370b", "llama3-70b"},
-     {"llama3170b", "llama3-70b"},
-     {"llama3370b", "llama3-70b"},
-     {"llama3405b", "llama3-405b"},
-     {"llama31405b", "llama3-405b"},
+constexpr std::array<NamedPreset, 41> kNamedPresets{
+    {{"llama27b", "llama2-7b", 32},
+     {"llama213b", "llama2-13b", 40},
+     {"llama270b", "llama2-70b", 80},
+     {"llama38b", "llama3-8b", 32},
+     {"llama318b", "llama3-8b", 32},
+     {"llama370b", "llama3-70b", 80},
+     {"llama3170b", "llama3-70b", 80},
+     {"llama3370b", "llama3-70b", 80},
+     {"llama3405b", "llama3-405b", 126},
+     {"llama31405b", "llama3-405b", 126},
      {"llama321b",
       "layers=16,hidden=2048,heads=32,kv_heads=8,head_size=64,feed_forward=8192,vocabulary=128256,tied_embedding=yes"},
      {"llama323b",
       "layers=28,hidden=3072,heads=24,kv_heads=8,head_size=128,feed_forward=8192,vocabulary=128256,tied_embedding=yes"},
-     {"mistral7b", "mistral-7b"},
-     {"mixtral8x7b", "mixtral-8x7b"},
+     {"mistral7b", "mistral-7b", 32},
+     {"mixtral8x7b", "mixtral-8x7b", 32},
      {"mixtral8x22b",
       "layers=56,hidden=6144,heads=48,kv_heads=8,feed_forward=16384,vocabulary=32000,experts=8,experts_per_token=2,"
       "expert_feed_forward=16384"},
-     {"deepseekv2", "deepseek-v2"},
-     {"deepseekv3", "deepseek-v3"},
-     {"qwen27b", "qwen2-7b"},
+     {"deepseekv2", "deepseek-v2", 60},
+     {"deepseekv3", "deepseek-v3", 61},
+     {"qwen27b", "qwen2-7b", 28},
      {"qwen38b",
       "layers=36,hidden=4096,heads=32,kv_heads=8,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head"},
      {"qwen332b",
@@ -49,8 +49,58 @@ constexpr std::array<NamedPreset, 24> kNamedPresets{
      {"qwen3235ba22b",
       "layers=94,hidden=4096,heads=64,kv_heads=4,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head,"
       "experts=128,experts_per_token=8,expert_feed_forward=1536"},
-     {"gpt3175b", "gpt3-175b"},
-     {"gpt2xl", "gpt2-xl"}}};
+     {"qwen306b",
+      "layers=28,hidden=1024,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=151936,"
+      "qk_norm=head,tied_embedding=yes"},
+     {"qwen317b",
+      "layers=28,hidden=2048,heads=16,kv_heads=8,head_size=128,feed_forward=6144,vocabulary=151936,"
+      "qk_norm=head,tied_embedding=yes"},
+     {"qwen34b",
+      "layers=36,hidden=2560,heads=32,kv_heads=8,head_size=128,feed_forward=9728,vocabulary=151936,"
+      "qk_norm=head,tied_embedding=yes"},
+     {"qwen314b",
+      "layers=40,hidden=5120,heads=40,kv_heads=8,head_size=128,feed_forward=17408,vocabulary=151936,"
+      "qk_norm=head"},
+     {"qwen2505b",
+      "layers=24,hidden=896,heads=14,kv_heads=2,feed_forward=4864,vocabulary=151936,qkv_biases=yes,"
+      "tied_embedding=yes"},
+     {"qwen2515b",
+      "layers=28,hidden=1536,heads=12,kv_heads=2,feed_forward=8960,vocabulary=151936,qkv_biases=yes,"
+      "tied_embedding=yes"},
+     {"qwen257b", "layers=28,hidden=3584,heads=28,kv_heads=4,feed_forward=18944,vocabulary=152064,qkv_biases=yes"},
+     {"qwen2514b", "layers=48,hidden=5120,heads=40,kv_heads=8,feed_forward=13824,vocabulary=152064,qkv_biases=yes"},
+     {"qwen2532b", "layers=64,hidden=5120,heads=40,kv_heads=8,feed_forward=27648,vocabulary=152064,qkv_biases=yes"},
+     {"qwen2572b", "layers=80,hidden=8192,heads=64,kv_heads=8,feed_forward=29568,vocabulary=152064,qkv_biases=yes"},
+     {"gptoss20b",
+      "layers=24,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=32,"
+      "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,"
+      "router_bias=yes,attention_sinks=yes,window=128,full_every=2"},
+     {"gptoss120b",
+      "layers=36,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=128,"
+      "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,"
+      "router_bias=yes,attention_sinks=yes,window=128,full_every=2"},
+     {"deepseekv2lite",
+      "layers=27,hidden=2048,heads=16,kv_heads=16,head_size=128,feed_forward=10944,vocabulary=102400,"
+      "experts=64,experts_per_token=6,expert_feed_forward=1408,shared_experts=2,shared_feed_forward=2816,"
+      "dense_layers=1,kv_rank=512,rope_size=64,value_size=128"},
+     {"moonlight16ba3b",
+      "layers=27,hidden=2048,heads=16,kv_heads=16,head_size=128,feed_forward=11264,vocabulary=163840,"
+      "experts=64,experts_per_token=6,expert_feed_forward=1408,shared_experts=2,shared_feed_forward=2816,"
+      "dense_layers=1,kv_rank=512,rope_size=64,value_size=128"},
+     {"kimik2",
+      "layers=61,hidden=7168,heads=64,kv_heads=64,head_size=128,feed_forward=18432,vocabulary=163840,"
+      "experts=384,experts_per_token=8,expert_feed_forward=2048,shared_experts=1,shared_feed_forward=2048,"
+      "dense_layers=1,query_rank=1536,kv_rank=512,rope_size=64,value_size=128"},
+     {"glm45",
+      "layers=92,hidden=5120,heads=96,kv_heads=8,head_size=128,feed_forward=12288,vocabulary=151552,"
+      "qkv_biases=yes,qk_norm=head,experts=160,experts_per_token=8,expert_feed_forward=1536,shared_experts=1,"
+      "shared_feed_forward=1536,dense_layers=3,predicted_tokens=1"},
+     {"glm45air",
+      "layers=46,hidden=4096,heads=96,kv_heads=8,head_size=128,feed_forward=10944,vocabulary=151552,"
+      "qkv_biases=yes,experts=128,experts_per_token=8,expert_feed_forward=1408,shared_experts=1,"
+      "shared_feed_forward=1408,dense_layers=1,predicted_tokens=1"},
+     {"gpt3175b", "gpt3-175b", 96},
+     {"gpt2xl", "gpt2-xl", 48}}};
 
 // "${oc.env:TP,1}", "${PRIMUS_TP:1}": the default inside, and the variable's name. Not one of these: false.
 bool placeholder_default(const std::string& inside, std::string& variable, std::string& value) {
@@ -83,6 +133,15 @@ bool resolve(std::string& text, std::vector<std::string>& variables) {
     text.replace(begin, end - begin + 1, value);
   }
   return false;
+}
+
+// Of a preset's name or of sizes as NamedPreset has them; 0: another model.
+std::int64_t layers_of_known(const std::string& known) {
+  if (known.starts_with("layers=")) return std::stoll(known.substr(7));
+  for (const NamedPreset& one : kNamedPresets) {
+    if (known == one.preset) return one.layers;
+  }
+  return 0;
 }
 
 // Files and folders, which cost nothing.
@@ -137,7 +196,7 @@ std::string preset_of_model_name(std::string name) {
 }
 
 void MegatronWords::argument(const std::string& name, const std::string& value) {
-  words_.push_back("--" + name);
+  words_.push_back(shell_quoted("--" + name));
   words_.push_back(shell_quoted(value));
 }
 
@@ -160,16 +219,29 @@ std::string MegatronWords::value_text(const JsonValue& value, const std::string&
   return text;
 }
 
+void MegatronWords::values(const std::string& name, const JsonValue& list) {
+  if (list.children.empty()) return;
+  for (const JsonValue& item : list.children) {
+    if (item.kind != JsonValue::Kind::kArray && item.kind != JsonValue::Kind::kObject) continue;
+    return find(in_quotes(name) + " is a list of lists, and left out");
+  }
+  words_.push_back(shell_quoted("--" + name));
+  for (const JsonValue& item : list.children) words_.push_back(shell_quoted(item.text));
+}
+
+std::string MegatronWords::value_after(const std::string& word) const {
+  std::string value;  // the last one counts
+  for (std::size_t k = 0; k + 1 < words_.size(); ++k) {
+    if (words_[k] == word) value = words_[k + 1];
+  }
+  return value;
+}
+
 void MegatronWords::copy(const std::string& path, const std::string& name) {
   const JsonValue* value = tree_.find(path);
   if (value == nullptr) return;
   if (value->kind == JsonValue::Kind::kObject) return;
-  if (value->kind == JsonValue::Kind::kArray) {
-    if (value->children.empty()) return;
-    words_.push_back("--" + name);
-    for (const JsonValue& item : value->children) words_.push_back(shell_quoted(item.text));
-    return;
-  }
+  if (value->kind == JsonValue::Kind::kArray) return values(name, *value);
   std::string text = value_text(*value, path);
   if (text == "true" || text == "True") return flag(name);
   if (text == "false" || text == "False" || text == "null" || text == "None" || text.empty()) return;
@@ -186,7 +258,8 @@ std::string dtype_word(std::string text) {
 FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string& known_model) {
   FrameworkScenario scenario;
   const std::string model = request_.model.empty() ? known_model : request_.model;
-  const bool sizes = model.find('=') != std::string::npos;
+  const bool named = request_.model.empty() && !model.empty();  // by the file
+  const bool sizes = named && model.find('=') != std::string::npos;
   if (request_.world_size) world = *request_.world_size;
   if (world == 0) {
     require_key(tree_, "--world-size", "the file does not say how many ranks there are", "add --world-size N");
@@ -201,9 +274,24 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
     words_.erase(granularity, granularity + 2);
   }
   std::string text;
-  // Sizes that are replaced at once: the reader wants some.
+  const std::string layers = value_after("--num-layers");
+  const std::string predicted = named ? value_after("--mtp-num-layers") : "";
+  const std::int64_t own = named ? layers_of_known(model) : 0;
+  // Sizes that are replaced at once: the reader wants some. Chunks and blocks with experts follow from the layers.
   if (!model.empty()) {
-    text = "--num-layers 64 --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 ";
+    if (layers.empty() && own == 0 && !value_after("--num-layers-per-virtual-pipeline-stage").empty()) {
+      require_key(tree_, "--model",
+                  "how many stages a device has follows from the model's layers, which the file lacks",
+                  "write num_layers there, or virtual_pipeline_model_parallel_size");
+      return scenario;
+    }
+    text = "--num-layers " + (layers.empty() ? std::to_string(own > 0 ? own : 64) : layers) +
+           " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 ";
+    for (const char* size : {"--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--num-query-groups",
+                             "--kv-channels", "--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size"}) {
+      const std::string value = named ? value_after(size) : "";
+      if (!value.empty()) find(std::string(size) + " " + value + " is left out: the model's own is taken");
+    }
     // Published models are trained without it; arguments about experts are asked for where there are some.
     const auto given = [this](const char* start) {
       return std::any_of(words_.begin(), words_.end(),
@@ -224,8 +312,16 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
   for (auto& [flag, value] : read.flags) {
     if (!model.empty() && flag == "model") value = sizes ? "llama" : model;
     if (!model.empty() && flag == "model-size") {
-      if (!sizes) continue;
-      value = model;
+      std::string changed = sizes ? model : "";
+      if (named && !layers.empty()) {
+        changed = "layers=" + layers + (sizes ? model.substr(model.find(',')) : "");
+      }
+      if (changed.find("predicted_tokens=") != std::string::npos && !predicted.empty()) {
+        changed.erase(changed.find(",predicted_tokens="));
+      }
+      if (!predicted.empty()) changed += (changed.empty() ? "predicted_tokens=" : ",predicted_tokens=") + predicted;
+      if (changed.empty()) continue;
+      value = changed;
     }
     scenario.set(flag, value);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/frameworks/framework_scenario.hpp"
+#include "formats/text/shell.hpp"
 
 namespace debubble {
 
@@ -13,19 +14,22 @@ class MegatronWords {
   MegatronWords(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
 
   // "--name", "--name value".
-  void flag(const std::string& name) { words_.push_back("--" + name); }
+  void flag(const std::string& name) { words_.push_back(shell_quoted("--" + name)); }
   void argument(const std::string& name, const std::string& value);
   void argument(const std::string& name, std::int64_t value) { argument(name, std::to_string(value)); }
   // The value under `path` as an argument: true is a bare flag, false and null are none, a list is several words.
   // Placeholders of the environment count as their defaults, which is said; without one they are refused (F001).
   void copy(const std::string& path, const std::string& name);
+  // A list of plain values: "--name a b".
+  void values(const std::string& name, const JsonValue& list);
   void find(std::string text) { findings_.push_back(std::move(text)); }
 
-  // `world`: ranks, as far as the file says; 0: it does not. `known_model`: of a preset's name; empty: the arguments
-  // have the sizes. With --model these are not looked at.
+  // `world`: ranks, as far as the file says; 0: it does not. `known_model`: of a preset's name, of which the arguments
+  // may change layers and predicted tokens; empty: they have the sizes. With --model these are not looked at.
   [[nodiscard]] FrameworkScenario scenario(std::int64_t world, const std::string& known_model);
 
  private:
+  [[nodiscard]] std::string value_after(const std::string& word) const;
   [[nodiscard]] std::string value_text(const JsonValue& value, const std::string& path);
 
   ConfigTree& tree_;

@@ -22,7 +22,12 @@ class NanotronReader {
     read_parallelism();
     read_tokens();
     read_optimizer();
-    return words_.scenario(world_, "");
+    FrameworkScenario scenario = words_.scenario(world_, "");
+    for (auto& [flag, value] : scenario.flags) {
+      if (flag == "schedule" && all_forward_) value = "gpipe";
+      if (flag == "model-size" && window_ > 0) value += ",window=" + std::to_string(window_);
+    }
+    return scenario;
   }
 
  private:
@@ -50,8 +55,7 @@ class NanotronReader {
     if (tree_.flag(model + "attention_bias", tree_.flag(model + "is_qwen2_config"))) words_.flag("add-qkv-bias");
     if (!tree_.flag(model + "tie_word_embeddings")) words_.flag("untie-embeddings-and-output-weights");
     read_experts(model + "moe_config.");
-    if (tree_.has(model + "sliding_window_size"))
-      words_.find("model_config.sliding_window_size: attention counts all tokens");
+    window_ = tree_.number(model + "sliding_window_size", 1).value_or(0);
     const std::string type = tree_.word("model.dtype").value_or("bfloat16");
     if (type == "bfloat16") words_.flag("bf16");
     if (type == "float16") words_.flag("fp16");
@@ -96,9 +100,10 @@ class NanotronReader {
     words_.copy(section + "moe_hidden_size", "hidden-size");
     words_.copy(section + "moe_intermediate_size", "moe-ffn-hidden-size");
     const auto shared = tree_.number(section + "shared_expert_intermediate_size");
-    if (tree_.flag(section + "enable_shared_expert") && shared && *shared > 0) {
-      words_.argument("moe-shared-expert-intermediate-size", *shared);
-    }
+    const bool beside = tree_.flag(section + "enable_shared_expert");
+    if (beside && shared && *shared > 0) words_.argument("moe-shared-expert-intermediate-size", *shared);
+    if (beside && !shared)
+      words_.find("moe_config.enable_shared_expert without its width: the shared expert is left out");
     if (tree_.has(section + "layers") && tree_.find(section + "layers")->children.size() != 1) {
       words_.find("moe_config.layers: all blocks count with experts");
     }
@@ -108,10 +113,10 @@ class NanotronReader {
 
   void read_parallelism() {
     const std::int64_t data = tree_.number("parallelism.dp", 1).value_or(1);
-    const std::int64_t tensor = tree_.number("parallelism.tp", 1).value_or(1);
-    const std::int64_t pipeline = tree_.number("parallelism.pp", 1).value_or(1);
-    const std::int64_t expert = tree_.number("parallelism.expert_parallel_size", 1).value_or(1);
-    const std::int64_t context = tree_.number("parallelism.context_parallel_size", 1).value_or(1);
+    const std::int64_t tensor = tree_.number("parallelism.tp", 1, kMostMeshRanks).value_or(1);
+    const std::int64_t pipeline = tree_.number("parallelism.pp", 1, kMostMeshRanks).value_or(1);
+    const std::int64_t expert = tree_.number("parallelism.expert_parallel_size", 1, kMostMeshRanks).value_or(1);
+    const std::int64_t context = tree_.number("parallelism.context_parallel_size", 1, kMostMeshRanks).value_or(1);
     world_ = data * tensor * pipeline * context;
     data_ =
         request_.world_size ? std::max<std::int64_t>(1, *request_.world_size / (tensor * pipeline * context)) : data;
@@ -121,8 +126,11 @@ class NanotronReader {
     if (expert > 1) words_.argument("expert-model-parallel-size", expert);
     if (tree_.word("parallelism.tp_mode").value_or("ALL_REDUCE") == "REDUCE_SCATTER") words_.flag("sequence-parallel");
     const std::string engine = tree_.word("parallelism.pp_engine").value_or("1f1b");
-    if (engine != "1f1b")
-      words_.find("parallelism.pp_engine " + engine + ": the schedule is 1f1b; write schedule = \"gpipe\"");
+    all_forward_ = engine == "afab";
+    if (engine != "1f1b" && engine != "afab") {
+      tree_.complain("P011", "parallelism.pp_engine", in_quotes(engine) + " is none of 1f1b and afab",
+                     "write one of them");
+    }
     if (tree_.flag("parallelism.recompute_layer")) {
       words_.argument("recompute-granularity", std::string("full"));
       words_.argument("recompute-method", std::string("uniform"));
@@ -158,6 +166,8 @@ class NanotronReader {
   MegatronWords words_;
   std::int64_t world_ = 1;
   std::int64_t data_ = 1;
+  std::int64_t window_ = 0;
+  bool all_forward_ = false;
 };
 
 }  // namespace

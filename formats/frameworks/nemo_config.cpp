@@ -114,6 +114,14 @@ class NemoReader {
     } else {
       words_.find("the model " + in_quotes(model) + " is taken for " + known_model_text(known));
     }
+    const JsonValue* latent = raw_member("modules.pre_trainer.overrides", "multi_latent_attention");
+    if (latent != nullptr && latent->text == "false" && known.starts_with("deepseek")) {
+      words_.find("multi_latent_attention is off in the file, and counts as it is in " + known);
+    }
+    const JsonValue* further = raw_member("modules.pre_trainer.overrides", "mtp_num_layers");
+    if (further != nullptr && further->kind == JsonValue::Kind::kNull && known == "deepseek-v3") {
+      words_.argument("mtp-num-layers", std::int64_t{0});
+    }
     default_formats("modules.pre_trainer.overrides.");
     return words_.scenario(0, known);
   }
@@ -129,6 +137,7 @@ class NemoReader {
       const std::string section = one.key.substr(0, dot);
       if (one.key == "model") known = preset_of_call(one.text);
       if (one.key == "mixed_precision") read_precision(one.text);
+      if (one.key == "model.bf16" || one.key == "model.fp16") formats_ = formats_ || one.text == "true";
       if (one.key == "comm_overlap" && one.text.find("tp_comm_overlap=True") != std::string::npos) {
         words_.flag("tp-comm-overlap");
       }
@@ -141,6 +150,11 @@ class NemoReader {
       }
       if (one.key == "optimizer.main_grads_dtype" && dtype_word(one.text) == "bf16") words_.flag("grad-reduce-in-bf16");
     }
+    if (all->children.empty()) {
+      require_key(tree_, "assignments", "the recipe assigns nothing itself: what it starts from is another function",
+                  "give the assignments of that function, too");
+    }
+    default_formats("");
     return words_.scenario(0, known);
   }
 
@@ -186,7 +200,8 @@ class NemoReader {
   // Of a placeholder the default; 0 where there is none.
   std::int64_t whole(const std::string& path) {
     const JsonValue* value = tree_.find(path);
-    if (value == nullptr || value->kind == JsonValue::Kind::kInteger) return value == nullptr ? 0 : value->integer;
+    if (value == nullptr) return 0;
+    if (value->kind == JsonValue::Kind::kInteger) return tree_.number(path, 1).value_or(1);
     const std::string& text = value->text;
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos) return 0;
@@ -197,6 +212,16 @@ class NemoReader {
     words_.find(in_quotes(path) + " is " + in_quotes(text) + ": its default of " + std::to_string(number) +
                 " is taken");
     return number;
+  }
+
+  // Null, too, which `find` takes for absent.
+  const JsonValue* raw_member(const std::string& section, std::string_view key) {
+    const JsonValue* values = tree_.find(section);
+    if (values == nullptr) return nullptr;
+    for (const JsonValue& one : values->children) {
+      if (one.key == key) return &one;
+    }
+    return nullptr;
   }
 
   void copy_section(const std::string& section) {
@@ -217,6 +242,14 @@ class NemoReader {
     if (tree_.has(prefix + "gradient_accumulation_fusion") &&
         !tree_.flag(prefix + "gradient_accumulation_fusion", true)) {
       words_.flag("no-gradient-accumulation-fusion");
+    }
+    const std::string exchange = resolved_word(tree_.word(prefix + "overlap_p2p_comm").value_or("true"));
+    if (tree_.has(prefix + "virtual_pipeline_model_parallel_size") && (exchange == "false" || exchange == "False")) {
+      words_.flag("no-overlap-p2p-communication");
+    }
+    // Megatron-LM refuses the one without the other, so the other is the tool's default.
+    if (resolved_word(tree_.word(prefix + "overlap_param_gather").value_or("")) == "true") {
+      words_.flag("use-distributed-optimizer");
     }
     read_block(prefix);
   }
@@ -241,11 +274,17 @@ class NemoReader {
   void read_precision(const std::string& text) {
     if (formats_) return;
     formats_ = true;
-    words_.flag(text.find("bf16") != std::string::npos  ? "bf16"
-                : text.find("16") != std::string::npos  ? "fp16"
-                : text.find("fp8") != std::string::npos ? "bf16"
-                                                        : "fp32");
-    if (text.find("fp8") != std::string::npos) words_.argument("fp8-format", std::string("hybrid"));
+    const auto says = [&text](const char* part) { return text.find(part) != std::string::npos; };
+    // "bf16_with_fp8_current_scaling_mixed", or a call whose arguments may say that there is none: fp8=None.
+    const bool eight = says("(bf16") || says("(fp16") ? says("fp8='") || says("fp8=\"") : says("fp8");
+    words_.flag(says("bf16") ? "bf16" : says("16") ? "fp16" : eight ? "bf16" : "fp32");
+    if (eight) words_.argument("fp8-format", std::string("hybrid"));
+    const std::string recipe = says("mxfp8")                                   ? "mxfp8"
+                               : says("current_scaling") || says("tensorwise") ? "tensorwise"
+                               : says("subchannel") || says("blockwise")       ? "blockwise"
+                                                                               : "";
+    if (eight && !recipe.empty()) words_.argument("fp8-recipe", recipe);
+    if (says("grad_reduce_in_fp32=False")) words_.flag("grad-reduce-in-bf16");
     if (text.find("nvfp4") != std::string::npos || text.find("fp4") != std::string::npos) {
       tree_.complain("F033", "mixed_precision", "products in 4 bits are not modelled", "fp8 and wider are");
     }
@@ -262,6 +301,10 @@ class NemoReader {
     const std::string name = tree_.word("model.optim.name").value_or("");
     if (name.find("dist") != std::string::npos) words_.flag("use-distributed-optimizer");
     if (tree_.flag("optimizer.use_distributed_optimizer")) words_.flag("use-distributed-optimizer");
+    words_.copy("model.optim.overlap_grad_sync", "overlap-grad-reduce");
+    words_.copy("model.optim.overlap_param_sync", "overlap-param-gather");
+    const std::string sums = resolved_word(tree_.word("model.optim.grad_sync_dtype").value_or(""));
+    if (dtype_word(sums) == "bf16") words_.flag("grad-reduce-in-bf16");
     for (const char* section : {"model.optim", "optimizer", "model.data", "model.dataset"}) tree_.pass(section);
   }
 
@@ -289,9 +332,7 @@ class NemoReader {
     }
     if (value.kind == JsonValue::Kind::kBoolean) return words_.flag(argument_of(key));
     if (value.kind != JsonValue::Kind::kArray) return words_.argument(argument_of(key), text);
-    std::string list;
-    for (const JsonValue& item : value.children) list += (list.empty() ? "" : ",") + item.text;
-    if (!list.empty()) words_.argument(argument_of(key), list);
+    words_.values(argument_of(key), value);
   }
 
   // "AutoBridge.from_hf_pretrained('meta-llama/Meta-Llama-3-70B').get_model_config()"

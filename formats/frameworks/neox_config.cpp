@@ -18,7 +18,14 @@ class NeoxReader {
     read_split();
     read_precision();
     read_rest();
-    return words_.scenario(world_, "");
+    FrameworkScenario scenario = words_.scenario(world_, "");
+    bool replicas = false;
+    for (auto& [flag, value] : scenario.flags) {
+      replicas = replicas || flag == "dp";
+      if (flag == "model-size" && window_ > 0) value += ",window=" + std::to_string(window_);
+    }
+    if (zero_ > 1 && replicas) scenario.set("zero", zero_);
+    return scenario;
   }
 
  private:
@@ -101,14 +108,14 @@ class NeoxReader {
     } else {
       words_.argument("transformer-impl", std::string("local"));
     }
-    if (tree_.has(key("sliding_window_width")))
-      words_.find("sliding_window_width: attention counts all earlier tokens");
+    window_ = tree_.number(key("sliding_window_width"), 1).value_or(0);
   }
 
   void read_split() {
-    const std::int64_t tensor = tree_.number(key("model_parallel_size"), 1).value_or(1);
-    const std::int64_t pipeline = std::max<std::int64_t>(1, tree_.number(key("pipe_parallel_size")).value_or(1));
-    const std::int64_t context = tree_.number(key("context_parallel_size"), 1).value_or(1);
+    const std::int64_t tensor = tree_.number(key("model_parallel_size"), 1, kMostMeshRanks).value_or(1);
+    const std::int64_t pipeline =
+        std::max<std::int64_t>(1, tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1));
+    const std::int64_t context = tree_.number(key("context_parallel_size"), 1, kMostMeshRanks).value_or(1);
     words_.argument("tensor-model-parallel-size", tensor);
     words_.argument("pipeline-model-parallel-size", pipeline);
     if (context > 1) words_.argument("context-parallel-size", context);
@@ -155,8 +162,11 @@ class NeoxReader {
     if (tree_.flag(key("partition_activations"))) words_.flag("distribute-saved-activations");
     const std::int64_t stage = tree_.number(key("zero_optimization") + ".stage").value_or(0);
     if (stage == 1) words_.flag("use-distributed-optimizer");
-    if (stage > 1)
-      words_.find("zero_optimization.stage " + std::to_string(stage) + ": write zero = " + std::to_string(stage));
+    if (stage > 3) {
+      tree_.complain("P004", key("zero_optimization") + ".stage", "stage " + std::to_string(stage),
+                     "ZeRO's stages are 0 to 3");
+    }
+    zero_ = stage;
     tree_.pass(key("zero_optimization"));
     const std::string method = tree_.word(key("pipe_partition_method")).value_or("type:transformer|mlp");
     words_.find("pipe_partition_method " + in_quotes(method) + " is taken for an even cut of the blocks");
@@ -245,6 +255,8 @@ class NeoxReader {
   const FrameworkRequest& request_;
   MegatronWords words_;
   std::int64_t world_ = 0;
+  std::int64_t window_ = 0;
+  std::int64_t zero_ = 0;
 };
 
 }  // namespace

@@ -70,12 +70,15 @@ class TitanReader {
 
   std::int64_t degree(const std::string& key, std::int64_t fallback = 1) {
     const std::string path = titan_path(tree_, key);
-    return tree_.number(path, 1).value_or(fallback);
+    return tree_.number(path, 1, kMostMeshRanks).value_or(fallback);
   }
 
   void read_model() {
     const std::string name = tree_.word("model.name").value_or("llama3");
-    const std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
+    std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
+    for (const char* kind : {"_flex_attn", "_varlen_attn", "_flex", "_varlen", "_irope"}) {  // of attention's kernel
+      if (flavour.ends_with(kind)) flavour.erase(flavour.size() - std::string(kind).size());
+    }
     if (name == "flux") {
       return tree_.complain("F033", "model.name", "flux makes pictures: its blocks are not modelled",
                             "debubble simulates decoder-only language models");
@@ -180,7 +183,7 @@ class TitanReader {
         tree_.has("training.local_batch_size") ? "training.local_batch_size" : "training.batch_size";
     local_ = tree_.number(path, 1).value_or(8);
     if (!tree_.has(path)) scenario_.find("training.local_batch_size is not given: torchtitan's default of 8");
-    sequence_ = tree_.number("training.seq_len", 1).value_or(2048);
+    sequence_ = tree_.number("training.seq_len", 1, std::int64_t{1} << 24).value_or(2048);
     if (!tree_.has("training.seq_len")) scenario_.find("training.seq_len is not given: torchtitan's default of 2048");
     if (request_.sequence) sequence_ = *request_.sequence;
     scenario_.set("sequence", sequence_);
@@ -246,9 +249,9 @@ class TitanReader {
   }
 
   void read_stages(const ScheduleEntry* entry) {
+    std::int64_t ends = 0;
     for (const char* key : {"pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"}) {
-      if (!tree_.has(titan_path(tree_, key))) continue;
-      (void)tree_.number(titan_path(tree_, key));
+      ends += tree_.number(titan_path(tree_, key)).value_or(1);
     }
     scenario_.find(
         "torchtitan gives embedding and output layer the weight of pipeline_parallel_first_ and "
@@ -260,8 +263,15 @@ class TitanReader {
     const auto per_stage = tree_.number(titan_path(tree_, "pipeline_parallel_layers_per_stage"), 1);
     if (!per_stage || entry == nullptr || entry->default_chunks < 2) return;
     const std::int64_t layers = layers_of_sizes();
-    const std::int64_t stages = (layers + 1) / *per_stage;
-    if (layers > 0 && stages >= pipeline_) scenario_.set("chunks", std::max<std::int64_t>(1, stages / pipeline_));
+    // Embedding and output layer count as so many blocks.
+    const std::int64_t stages = (layers + ends + *per_stage - 1) / *per_stage;
+    if (layers > 0 && stages % pipeline_ != 0) {
+      return tree_.complain(
+          "P012", titan_path(tree_, "pipeline_parallel_layers_per_stage"),
+          std::to_string(stages) + " stages are no multiple of " + std::to_string(pipeline_) + " pipeline ranks",
+          "torchtitan refuses it, too");
+    }
+    if (layers > 0) scenario_.set("chunks", stages / pipeline_);
   }
 
   [[nodiscard]] std::int64_t layers_of_sizes() const {

@@ -18,6 +18,9 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
        "layers=48,hidden=5120,heads=40,kv_heads=8,feed_forward=16384,vocabulary=202048,experts=128,"
        "experts_per_token=1,expert_feed_forward=8192,shared_experts=1,shared_feed_forward=8192,dense_layers=1,"
        "moe_every=2,window=8192,full_every=4,chunked_window=yes"},
+      {"llama4", "debugmodel",
+       "layers=6,hidden=256,heads=16,feed_forward=768,vocabulary=2048,experts=8,experts_per_token=1,"
+       "expert_feed_forward=512,shared_experts=1,shared_feed_forward=512,dense_layers=1,moe_every=2"},
       {"deepseek_v3", "debugmodel",
        "layers=6,hidden=256,heads=16,kv_heads=16,head_size=128,feed_forward=1024,vocabulary=2048,experts=8,"
        "experts_per_token=3,expert_feed_forward=256,shared_experts=2,shared_feed_forward=512,dense_layers=1,kv_rank="
@@ -38,6 +41,9 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
       {"qwen3", "debugmodel",
        "layers=8,hidden=256,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=2048,qk_norm=head,"
        "tied_embedding=yes"},
+      {"qwen3", "debugmodel_moe",
+       "layers=8,hidden=256,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=2048,qk_norm=head,"
+       "experts=64,experts_per_token=8,expert_feed_forward=768"},
       {"qwen3", "0.6B",
        "layers=28,hidden=1024,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=151936,qk_norm=head,"
        "tied_embedding=yes"},

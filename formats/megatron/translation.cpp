@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "formats/megatron/arguments.hpp"
+#include "formats/megatron/expert_ranks.hpp"
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/recompute_modules.hpp"
@@ -205,13 +206,11 @@ class Translation {
     tensor_ = in_.count("tensor-model-parallel-size").value_or(1);
     pipeline_ = in_.count("pipeline-model-parallel-size").value_or(1);
     context_ = in_.count("context-parallel-size").value_or(1);
-    const std::int64_t expert = in_.count("expert-model-parallel-size").value_or(1);
     if (tensor_ > 1) set_number("tp", tensor_);
     if (context_ > 1) set_number("cp", context_);
     const std::string exchange = in_.word("cp-comm-type").value_or("p2p");
     if (context_ > 1 && exchange == "a2a") set("context-exchange", "all-to-all");
     if (exchange != "a2a" && exchange != "p2p") in_.find("--cp-comm-type " + exchange + ": counts as p2p");
-    if (expert > 1) set_number("ep", expert);
     if (in_.flag("sequence-parallel") && tensor_ > 1) set("sequence-parallel", "true");
     const std::int64_t model = tensor_ * pipeline_ * context_;
     const std::int64_t world = launch_.ranks.value_or(in_.count("world-size").value_or(0));
@@ -229,6 +228,8 @@ class Translation {
     } else {
       data_ = world / model;
     }
+    const std::int64_t expert = expert_ranks(in_, tensor_, world > 0 ? data_ * context_ : 0);
+    if (expert > 1) set_number("ep", expert);
     const std::int64_t least = expert > context_ ? expert / context_ : 1;
     if (world > 0 && data_ < least) {
       in_.find("--expert-model-parallel-size " + std::to_string(expert) + " needs " + std::to_string(least) +
@@ -253,9 +254,9 @@ class Translation {
     } else if (const auto steps = in_.count("gas"); steps && !global) {
       set_number("microbatches", *steps);
     } else {
-      in_.find(
-          "the global batch is not given or smaller than a microbatch on every replica: one microbatch a step, as "
-          "Megatron-LM takes it");
+      in_.find("the global batch is " + std::string(global ? "less than a microbatch on every replica, which Megatron "
+                                                             "refuses: one microbatch a step is taken"
+                                                           : "not given: one microbatch a step, as Megatron takes it"));
       set_number("microbatches", 1);
     }
     if (in_.flag("rampup-batch-size")) in_.find("--rampup-batch-size: the full batch is simulated");

@@ -1,5 +1,6 @@
 #include "scenario/request/hf_config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -142,6 +143,33 @@ void check_read_heads(const TransformerShape& shape, const std::string& prefix, 
              std::to_string(shape.experts_per_token) + " experts per token of " + std::to_string(shape.experts),
              "a token goes to at most all experts");
   }
+  const std::int64_t groups = shape.expert_groups;
+  const bool even = groups == 0 || (shape.experts % groups == 0 && shape.groups_per_token <= groups);
+  if (!even || (groups > 0 && shape.experts / groups * shape.groups_per_token < shape.experts_per_token)) {
+    complain("n_group",
+             std::to_string(groups) + " groups, " + std::to_string(shape.groups_per_token) + " of them per token, of " +
+                 std::to_string(shape.experts) + " experts do not hold " + std::to_string(shape.experts_per_token),
+             "n_group divides the experts, and topk_group of them have num_experts_per_tok or more");
+  }
+}
+
+// Sums of parameters stay whole numbers, and blocks are looked at one by one.
+void check_read_numbers(const TransformerShape& shape, const std::string& prefix, ProblemList& problems) {
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const double head =
+      shape.head_size > 0 ? real(shape.head_size) : real(shape.hidden) / real(std::max<std::int64_t>(1, shape.heads));
+  const double heads = real(shape.heads) * (head + real(shape.rope_size) + real(shape.value_size));
+  const double inner = real(shape.hidden) + real(shape.query_rank) + real(shape.kv_rank);
+  double widths = real(shape.feed_forward) + real(shape.shared_feed_forward) +
+                  (real(shape.experts) + 1) * (real(shape.expert_feed_forward) + 1);
+  for (const BlockKind& kind : shape.block_kinds) widths = std::max(widths, real(kind.feed_forward));
+  const double rough = real(shape.layers + shape.predicted_tokens) * inner * (4 * heads + 3 * widths + 2 * inner) +
+                       2 * real(shape.vocabulary + shape.positions) * real(shape.hidden);
+  if (shape.layers <= kMostConfigLayers && rough < 1e17) return;
+  problems.add_at_pointer("P004", prefix,
+                          "a model of " + std::to_string(shape.layers) + " layers of " + std::to_string(shape.hidden) +
+                              " is larger than any",
+                          "at most 10000 layers and 10^17 parameters");
 }
 
 }  // namespace
@@ -158,7 +186,8 @@ ModelFile read_hf_config(std::string_view text, const std::string& name) {
     const JsonValue* part = text_part(*root);
     const std::string prefix = part == nullptr ? "" : "/" + part->key;
     read_text(part == nullptr ? *root : *part, *root, prefix, file, problems);
-    check_read_heads(file.shape, prefix, problems);
+    if (problems.empty()) check_read_heads(file.shape, prefix, problems);
+    if (problems.empty()) check_read_numbers(file.shape, prefix, problems);
   }
   problems.throw_if_any();
   complete_shape(file.shape);

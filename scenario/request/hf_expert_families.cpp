@@ -119,6 +119,88 @@ void read_glm4_moe(const ConfigReading& in) {
   in.shape().expert_balance = true;
 }
 
+// dots.llm1: ordinary heads whose queries and keys are normed.
+void read_dots(const ConfigReading& in) {
+  read_llama_like(in);
+  in.shape().qk_norm = QueryKeyNorm::kHead;
+  read_window(in, {.used = false});
+  read_deepseek_experts(in);
+  in.shape().expert_balance = true;
+}
+
+// Ling's; the second design has norms of queries and keys, a balance, and predicts further ahead.
+void read_bailing(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  const bool biases = in.reader.flag("use_bias", false);
+  shape.qkv_biases = in.reader.flag("use_qkv_bias", false);
+  shape.output_bias = biases;
+  if (in.reader.flag("use_qk_norm", false)) shape.qk_norm = QueryKeyNorm::kHead;
+  shape.experts = in.reader.size("num_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
+  shape.shared_experts = in.size_or_none("num_shared_experts");
+  shape.shared_feed_forward =
+      shape.shared_experts * in.reader.size("moe_shared_expert_intermediate_size", shape.expert_feed_forward);
+  shape.dense_layers = in.size_or_none("first_k_dense_replace");
+  shape.expert_balance = in.reader.flag("moe_router_enable_expert_bias", false);
+  shape.predicted_tokens = in.size_or_none("num_nextn_predict_layers");
+  read_expert_groups(in);
+  pass_router_constants(in);
+  in.pass({"norm_head", "norm_softmax", "score_function", "router_type", "use_rmsnorm", "multi_gate"});
+}
+
+// Hunyuan's: one number, or one for each layer, which must be the same.
+std::int64_t same_in_all_layers(const ConfigReading& in, const char* key, std::int64_t fallback) {
+  const JsonValue* value = in.reader.find(key);
+  if (value == nullptr || value->kind != JsonValue::Kind::kArray) {
+    return fallback > 0 ? in.reader.size(key, fallback) : in.reader.size(key);
+  }
+  for (const JsonValue& one : value->children) {
+    if (one.kind == JsonValue::Kind::kInteger && one.integer == value->children.front().integer) continue;
+    in.refuse(key, "a number that differs from layer to layer");
+    return 1;
+  }
+  const bool one = !value->children.empty() && value->children.front().integer >= 1;
+  if (one && value->children.front().integer <= (std::int64_t{1} << 24)) return value->children.front().integer;
+  in.reader.complain("P004", key, in_quotes(key) + " must have whole numbers from 1 to 2^24", "one for each layer");
+  return 1;
+}
+
+void read_hunyuan_moe(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  if (in.reader.flag("use_qk_norm", true)) shape.qk_norm = QueryKeyNorm::kHead;
+  shape.experts = same_in_all_layers(in, "num_experts", 0);
+  shape.experts_per_token = same_in_all_layers(in, "moe_topk", 1);
+  shape.expert_feed_forward = same_in_all_layers(in, "moe_intermediate_size", shape.feed_forward);
+  const bool shared = in.reader.flag("use_mixed_mlp_moe", true);
+  shape.shared_experts = shared ? same_in_all_layers(in, "num_shared_expert", 1) : 0;
+  shape.shared_feed_forward = shape.shared_experts * shape.feed_forward;
+  pass_router_constants(in);
+  in.pass({"use_cla", "cla_share_factor", "org_vocab_size", "attention_head_dim", "num_shared_expert",
+           "capacity_factor", "moe_drop_tokens", "moe_random_routing_dropped_token", "use_mla"});
+}
+
+// MiniMax-M2: ordinary attention; its modules that predict further ahead are not in the published weights' class.
+void read_minimax_m2(const ConfigReading& in) {
+  read_llama_like(in);
+  TransformerShape& shape = in.shape();
+  if (in.reader.flag("use_qk_norm", true)) shape.qk_norm = QueryKeyNorm::kWhole;
+  shape.experts = in.reader.size("num_local_experts");
+  shape.experts_per_token = in.reader.size("num_experts_per_tok");
+  shape.expert_feed_forward = shape.feed_forward;
+  shape.expert_balance = in.reader.flag("use_routing_bias", true);
+  if (in.size_or_none("num_mtp_modules") > 0) in.note("\"num_mtp_modules\" is left out: the model without them");
+  const JsonValue* kinds = in.reader.find("attn_type_list");
+  for (const JsonValue& one : kinds == nullptr ? std::vector<JsonValue>{} : kinds->children) {
+    if (one.integer != 1) return in.refuse("attn_type_list", "linear (lightning) attention");
+  }
+  pass_router_constants(in);
+  in.pass({"use_mtp", "mtp_transformer_layers", "qk_norm_type", "scoring_func", "shared_intermediate_size",
+           "attn_window_size", "rotary_dim"});
+}
+
 // The first DeepSeek-MoE has ordinary heads.
 void read_deepseek_v1(const ConfigReading& in) {
   read_llama_like(in);
@@ -252,7 +334,12 @@ const std::vector<ModelFamily>& expert_families() {
                                                  {"granitemoe", read_granite_moe},
                                                  {"granitemoeshared", read_granite_moe},
                                                  {"ernie4_5_moe", read_ernie_moe},
-                                                 {"dbrx", read_dbrx}};
+                                                 {"dbrx", read_dbrx},
+                                                 {"dots1", read_dots},
+                                                 {"bailing_moe", read_bailing},
+                                                 {"bailing_moe_v2", read_bailing},
+                                                 {"hunyuan_v1_moe", read_hunyuan_moe},
+                                                 {"minimax_m2", read_minimax_m2}};
   return families;
 }
 

@@ -195,6 +195,7 @@ constexpr const char* kFullInterval = "full_attention_interval";
 constexpr const char* kHybridPattern = "hybrid_override_pattern";
 constexpr const char* kMambaState = "mamba_d_state";
 constexpr const char* kStateSize = "state_size";
+constexpr const char* kAttentionKinds = "attn_type_list";
 constexpr const char* kAttentionPeriod = "attn_layer_period";
 constexpr const char* kExpertBlock = "enable_moe_block";
 constexpr const char* kPerLayerInput = "hidden_size_per_layer_input";
@@ -241,6 +242,9 @@ const std::vector<ModelFamily>& refused_families() {
                                                  {"qwen3_5_text", refuse_family<kFullInterval, kLinear>},
                                                  {"kimi_linear", refuse_family<kLinearAttention, kLinear>},
                                                  {"minimax", refuse_family<kLayerTypes, kLinear>},
+                                                 {"minimax_text_01", refuse_family<kAttentionKinds, kLinear>},
+                                                 {"minimax_m1", refuse_family<kAttentionKinds, kLinear>},
+                                                 {"qwen3_5_moe_text", refuse_family<kFullInterval, kLinear>},
                                                  {"nemotron_h", refuse_family<kHybridPattern, kStateSpace>},
                                                  {"falcon_h1", refuse_family<kMambaState, kStateSpace>},
                                                  {"bamba", refuse_family<kMambaState, kStateSpace>},

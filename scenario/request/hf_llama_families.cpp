@@ -32,7 +32,7 @@ void read_qwen2(const ConfigReading& in) {
 }
 
 void read_qwen3(const ConfigReading& in) {
-  read_llama_like(in);
+  read_llama_like(in, "silu", {.head_size = 128});
   in.shape().qk_norm = QueryKeyNorm::kHead;
   const bool used = in.reader.flag("use_sliding_window", false);
   if (used) in.shape().full_first = in.size_or_none("max_window_layers");
@@ -51,28 +51,28 @@ void read_qwen(const ConfigReading& in) {
 }
 
 // Gemma's own activation is the newer key's.
-void read_gemma(const ConfigReading& in) {
+void read_gemma_like(const ConfigReading& in, const ClassSizes& of_class) {
   const bool newer = in.reader.find("hidden_activation") != nullptr;
-  read_llama_like(in, "gelu_pytorch_tanh");
+  read_llama_like(in, "gelu_pytorch_tanh", of_class);
   if (newer) read_activation(in, "hidden_activation", "gelu_pytorch_tanh");
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", true);
 }
 
+void read_gemma(const ConfigReading& in) { read_gemma_like(in, {.head_size = 256}); }
+
 void read_gemma2(const ConfigReading& in) {
-  read_gemma(in);
+  read_gemma_like(in, {.heads = 8, .kv_heads = 4, .head_size = 256, .vocabulary = 256'000});
   in.shape().block_norms = 4;
-  if (in.shape().head_size == 0) in.shape().head_size = 256;  // the class's own
   read_window(in, {.full_every = 2, .size = 4096});
   in.pass({"cache_implementation", "use_bidirectional_attention"});
 }
 
 // Files of Gemma 3 leave out what is as its class has it.
 void read_gemma3(const ConfigReading& in) {
-  read_gemma(in);
+  read_gemma_like(in, {.heads = 8, .kv_heads = 4, .head_size = 256, .vocabulary = 262'208});
   TransformerShape& shape = in.shape();
   shape.block_norms = 4;
   shape.qk_norm = QueryKeyNorm::kHead;
-  if (shape.head_size == 0) shape.head_size = 256;
   const std::int64_t every = in.reader.size("sliding_window_pattern", 6);
   read_window(in, {.full_every = every, .size = 4096});
   in.pass({"cache_implementation", "mm_tokens_per_image", "use_bidirectional_attention"});
@@ -214,6 +214,34 @@ void read_seed_oss(const ConfigReading& in) {
   in.pass({"residual_dropout"});
 }
 
+// Names of its own for layers and activation.
+void read_exaone(const ConfigReading& in) {
+  TransformerShape& shape = in.shape();
+  shape.layers = in.size_of("num_layers", "num_hidden_layers");
+  shape.hidden = in.reader.size("hidden_size");
+  shape.heads = in.reader.size("num_attention_heads");
+  shape.kv_heads = in.reader.size("num_key_value_heads", shape.heads);
+  shape.head_size = in.reader.find("head_dim") == nullptr ? 0 : in.reader.size("head_dim");
+  shape.feed_forward = in.reader.size("intermediate_size");
+  shape.vocabulary = in.reader.size("vocab_size");
+  in.file.longest = in.size_or_none("max_position_embeddings");
+  read_rotary(in);
+  shape.norm = NormKind::kRmsNorm;
+  shape.gated = true;
+  shape.biases = false;
+  shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
+  read_activation(in, "activation_function", "silu");
+  in.pass({"num_layers", "num_hidden_layers", "embed_dropout"});
+}
+
+// Norms of both halves' outputs, none of their inputs: as many. The pattern of windows is in layer_types.
+void read_exaone4(const ConfigReading& in) {
+  read_llama_like(in);
+  in.shape().qk_norm = QueryKeyNorm::kHead;
+  read_window(in, {.full_every = 4});
+  in.pass({"sliding_window_pattern"});
+}
+
 void read_hunyuan(const ConfigReading& in) {
   read_llama_like(in);
   if (in.reader.flag("use_qk_norm", true)) in.shape().qk_norm = QueryKeyNorm::kHead;
@@ -341,6 +369,8 @@ const std::vector<ModelFamily>& llama_families() {
                                                  {"starcoder2", read_starcoder2},
                                                  {"ernie4_5", read_ernie},
                                                  {"seed_oss", read_seed_oss},
+                                                 {"exaone", read_exaone},
+                                                 {"exaone4", read_exaone4},
                                                  {"hunyuan_v1_dense", read_hunyuan}};
   return families;
 }

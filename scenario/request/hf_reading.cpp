@@ -41,11 +41,14 @@ void read_activation(const ConfigReading& in, std::string_view key, const char* 
   in.note("the activation " + in_quotes(word) + " is not known; it counts as one pass over its input, as GELU");
 }
 
-void read_common_sizes(const ConfigReading& in) {
+void read_common_sizes(const ConfigReading& in, const ClassSizes& of_class) {
+  const auto size = [&](const char* key, std::int64_t own) {
+    return own > 0 ? in.reader.size(key, own) : in.reader.size(key);
+  };
   in.shape().layers = in.reader.size("num_hidden_layers");
   in.shape().hidden = in.reader.size("hidden_size");
-  in.shape().heads = in.reader.size("num_attention_heads");
-  in.shape().vocabulary = in.reader.size("vocab_size");
+  in.shape().heads = size("num_attention_heads", of_class.heads);
+  in.shape().vocabulary = size("vocab_size", of_class.vocabulary);
   in.file.longest = in.reader.size("max_position_embeddings", 1);
   if (in.file.longest == 1) in.file.longest = 0;
 }
@@ -68,11 +71,11 @@ void read_llama_biases(const ConfigReading& in) {
   shape.mlp_biases = in.reader.flag("mlp_bias", false);
 }
 
-void read_llama_like(const ConfigReading& in, const char* activation) {
+void read_llama_like(const ConfigReading& in, const char* activation, const ClassSizes& of_class) {
   TransformerShape& shape = in.shape();
-  read_common_sizes(in);
-  shape.kv_heads = in.reader.size("num_key_value_heads", shape.heads);
-  shape.head_size = in.reader.find("head_dim") == nullptr ? 0 : in.reader.size("head_dim");
+  read_common_sizes(in, of_class);
+  shape.kv_heads = in.reader.size("num_key_value_heads", of_class.kv_heads > 0 ? of_class.kv_heads : shape.heads);
+  shape.head_size = in.reader.find("head_dim") == nullptr ? of_class.head_size : in.reader.size("head_dim");
   shape.feed_forward = in.reader.size("intermediate_size");
   read_rotary(in);
   shape.norm = NormKind::kRmsNorm;
@@ -132,6 +135,10 @@ void read_window(const ConfigReading& in, const WindowRule& rule) {
   const std::int64_t tokens = given ? in.size_or_none(rule.key) : rule.size;
   const JsonValue* types = in.reader.find("layer_types");
   std::vector<bool> windowed;
+  if (types != nullptr && types->kind != JsonValue::Kind::kArray) {
+    return in.reader.complain("P007", "layer_types", "\"layer_types\" must be a list; got " + describe(*types),
+                              "there is a type for each layer");
+  }
   if (types != nullptr && !types->children.empty()) {
     windowed = windowed_blocks(in, *types);
     if (windowed.empty()) return;
@@ -153,6 +160,7 @@ void read_window(const ConfigReading& in, const WindowRule& rule) {
 }
 
 std::vector<BlockKind> blocks_of(const TransformerShape& shape) {
+  if (shape.layers > kMostConfigLayers) return {};
   std::vector<BlockKind> blocks(static_cast<std::size_t>(shape.layers));
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     if (k < shape.kind_of_block.size()) {
@@ -176,7 +184,11 @@ void set_blocks(const std::vector<BlockKind>& blocks, TransformerShape& shape) {
 
 void set_expert_blocks(const ConfigReading& in, std::string_view key, bool experts) {
   const JsonValue* named = in.reader.find(key);
-  if (named == nullptr || named->children.empty()) return;
+  if (named != nullptr && named->kind != JsonValue::Kind::kArray) {
+    return in.reader.complain("P007", key, in_quotes(key) + " must be a list; got " + describe(*named),
+                              "of the numbers of layers");
+  }
+  if (named == nullptr || named->children.empty() || in.shape().layers > kMostConfigLayers) return;
   std::vector<BlockKind> blocks = blocks_of(in.shape());
   if (experts) {
     for (BlockKind& block : blocks) block.experts = 0;

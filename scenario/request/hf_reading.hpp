@@ -39,11 +39,18 @@ struct ModelFamily {
 };
 
 void read_activation(const ConfigReading& in, std::string_view key, const char* fallback);
+// What a family's class has where its file says nothing: published files leave that out. 0: the file must say it.
+struct ClassSizes {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;   // 0: as many as heads
+  std::int64_t head_size = 0;  // 0: width / heads
+  std::int64_t vocabulary = 0;
+};
 // Layers, width, heads, vocabulary, positions by the names that most families have.
-void read_common_sizes(const ConfigReading& in);
+void read_common_sizes(const ConfigReading& in, const ClassSizes& of_class = {});
 void read_rotary(const ConfigReading& in);
 // LLaMA and what is built like it: no biases, RMSNorm, a gated MLP.
-void read_llama_like(const ConfigReading& in, const char* activation = "silu");
+void read_llama_like(const ConfigReading& in, const char* activation = "silu", const ClassSizes& of_class = {});
 // mlp_bias and attention_bias, which is of all four projections.
 void read_llama_biases(const ConfigReading& in);
 
@@ -57,7 +64,8 @@ struct WindowRule {
 };
 void read_window(const ConfigReading& in, const WindowRule& rule = {});
 
-// The model's blocks one by one, to be changed and set again.
+constexpr std::int64_t kMostConfigLayers = 10'000;
+// The model's blocks one by one, to be changed and set again; none of a model of more than that, which is refused.
 [[nodiscard]] std::vector<BlockKind> blocks_of(const TransformerShape& shape);
 void set_blocks(const std::vector<BlockKind>& blocks, TransformerShape& shape);
 // Blocks named by number have experts, or have none.

@@ -57,6 +57,7 @@ void add_attention_arguments(const TransformerShape& shape, ArgumentLines& lines
     lines.value("qk-head-dim", shape.head_size);
     lines.value("qk-pos-emb-head-dim", shape.rope_size);
     lines.value("v-head-dim", shape.value_size);
+    lines.flag("qk-layernorm");  // of the narrow spaces
     return;
   }
   lines.value("kv-channels", shape.head_size);
@@ -126,6 +127,16 @@ void note_megatron_losses(const TransformerShape& shape, std::vector<std::string
   if (shape.window > 0)
     notes.emplace_back("windows: --window-size and --window-attn-skip-freq of recent Megatron-Core");
   if (!shape.kind_of_block.empty()) notes.emplace_back("blocks of several kinds need a specification in Python");
+  if (shape.qk_norm == QueryKeyNorm::kWhole || shape.qk_norm == QueryKeyNorm::kPlain)
+    notes.emplace_back("--qk-layernorm norms each head of queries and keys, the model all heads, or without weights");
+  if (shape.attention_sinks) notes.emplace_back("attention sinks: --softmax-type learnable of recent Megatron-Core");
+  if (!shape.biases && (shape.output_bias || shape.mlp_biases || shape.router_bias || shape.head_bias))
+    notes.emplace_back(
+        "biases of attention's output, MLPs, routers or logits alone have no argument, and are left out");
+  if (shape.shared_gate)
+    notes.emplace_back("the shared experts' gate: --moe-shared-expert-gate of recent Megatron-Core");
+  if (shape.moe_every > 1 && shape.dense_layers > 0)
+    notes.emplace_back("blocks with experts: as many, from the first block on");
   if (shape.block_norms != 2)
     notes.emplace_back("its blocks have two norms, the model's " + std::to_string(shape.block_norms));
 }
@@ -143,6 +154,8 @@ bool is_flavour(const TorchtitanFlavour& flavour, const TransformerShape& shape)
   known.rotary_base = shape.rotary_base;
   known.predicted_tokens = shape.predicted_tokens;
   known.expert_balance = shape.expert_balance;
+  known.expert_groups = shape.expert_groups;
+  known.groups_per_token = shape.groups_per_token;
   known.expert_groups = shape.expert_groups;  // as its code has them
   known.groups_per_token = shape.groups_per_token;
   return known == shape;

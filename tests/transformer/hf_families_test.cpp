@@ -131,6 +131,51 @@ TEST_CASE("published numbers of parameters, to the last one") {
   }
 }
 
+TEST_CASE("what a class has where its file says nothing, and the newer families") {
+  const auto count = [](const char* config) { return main_parameters(read_hf_config(config, "c.json").shape); };
+  // Published with vision: 4,300,079,472, of which 419,816,304 see.
+  CHECK(count(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560,
+      "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}, "vision_config": {}})") ==
+        3'880'263'168);
+  CHECK(count(R"({"model_type": "gemma", "vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576,
+      "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 16})") == 8'537'680'896);
+  CHECK(count(R"({"model_type": "dots1", "vocab_size": 152064, "hidden_size": 4096, "intermediate_size": 10944,
+      "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 32, "head_dim": 128,
+      "n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6, "moe_intermediate_size": 1408,
+      "first_k_dense_replace": 1})") == 142'774'381'696);
+  CHECK(count(R"({"model_type": "bailing_moe", "vocab_size": 126464, "hidden_size": 2048, "intermediate_size": 5632,
+      "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 128, "num_experts": 64,
+      "num_shared_experts": 2, "num_experts_per_tok": 6, "moe_intermediate_size": 1408, "use_bias": false})") ==
+        16'801'974'272);
+  CHECK(count(R"({"model_type": "exaone", "vocab_size": 102400, "hidden_size": 4096, "intermediate_size": 14336,
+      "num_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8})") == 7'818'448'896);
+  CHECK(count(R"({"model_type": "exaone4", "vocab_size": 102400, "hidden_size": 5120, "intermediate_size": 27392,
+      "num_hidden_layers": 64, "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128,
+      "sliding_window": 4096, "sliding_window_pattern": "LLLG"})") == 32'003'216'384);
+  CHECK(count(R"({"model_type": "hunyuan_v1_moe", "vocab_size": 128167, "hidden_size": 4096, "intermediate_size": 3072,
+      "num_hidden_layers": 2, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "num_experts": 64,
+      "moe_topk": [8, 8], "moe_intermediate_size": [3072, 3072], "num_shared_expert": [1, 1],
+      "tie_word_embeddings": true})") == 5'516'739'072);
+  CHECK(count(R"({"model_type": "minimax_m2", "vocab_size": 200064, "hidden_size": 3072, "intermediate_size": 1536,
+      "num_hidden_layers": 62, "num_attention_heads": 48, "num_key_value_heads": 8, "head_dim": 128,
+      "num_local_experts": 256, "num_experts_per_tok": 8})") == 228'689'764'864);
+}
+
+TEST_CASE("sizes beyond any model, and lists that are none, are refused at once") {
+  const std::string sizes = R"("vocab_size": 4, "hidden_size": 16777216, "intermediate_size": 16777216,
+      "num_attention_heads": 1, "num_hidden_layers": )";
+  CHECK(says(family_refusal(R"({"model_type": "llama", )" + sizes + "16777216}"), "P004"));
+  CHECK(says(family_refusal(R"({"model_type": "llama", )" + sizes + "1000}"), "is larger than any"));
+  CHECK(says(family_refusal(R"({"model_type": "gpt_neo", "vocab_size": 4, "hidden_size": 4, "num_heads": 1,
+      "max_position_embeddings": 4, "num_layers": 16777216})"),
+             "P004"));
+  CHECK(says(family_refusal(R"({"model_type": "qwen3", "layer_types": "full_attention", )" + sizes + "2}"), "P007"));
+  // One mistake, one error.
+  CHECK_FALSE(says(family_refusal(R"({"model_type": "llama", "vocab_size": 4, "hidden_size": -8,
+      "intermediate_size": 4, "num_attention_heads": 3, "num_hidden_layers": 2})"),
+                   "P012"));
+}
+
 TEST_CASE("numbers of parameters summed by hand") {
   for (const CountedModel& model : summed_models()) {
     CAPTURE(model.name);

@@ -13,7 +13,12 @@ namespace debubble {
 
 namespace {
 
-void require_at_least_one(const std::optional<int>& value, const char* flag) {
+void require_at_least_one(const std::optional<int>& value, const char* flag, std::int64_t most = kMostOfConfig) {
+  if (value && *value > most) {
+    throw InputError(Diagnostic{"C006", flag,
+                                "must be at most " + std::to_string(most) + "; got " + std::to_string(*value),
+                                "no job has so many; give what yours has"});
+  }
   if (!value || *value >= 1) return;
   throw InputError(Diagnostic{"C006", flag, "must be at least 1; got " + std::to_string(*value),
                               "leave it out, or give a number from 1 on"});
@@ -52,7 +57,7 @@ int import_framework(const std::string& tool, const std::string& file, const Fra
   require_at_least_one(request.world_size, "--world-size");
   require_at_least_one(request.pipeline, "--stages");
   require_at_least_one(request.tensor, "--tp");
-  require_at_least_one(request.sequence, "--sequence");
+  require_at_least_one(request.sequence, "--sequence", std::int64_t{1} << 24);
   const FrameworkScenario scenario = read_framework(tool, read_file(file, "FILE"), file, request);
   OutputFile out(output);
   out.write(write_framework_scenario(scenario, tool, file));

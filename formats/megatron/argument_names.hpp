@@ -34,9 +34,11 @@ tp-comm-overlap tp-comm-overlap-ag tp-comm-overlap-rs tp-comm-bulk-dgrad tp-comm
 disable-tp-comm-overlap-rs disable-tp-comm-bulk-dgrad disable-tp-comm-bulk-wgrad tp-comm-overlap-rs-dgrad
 tp-comm-overlap-cfg= async-tensor-model-parallel-allreduce no-async-tensor-model-parallel-allreduce
 no-gradient-accumulation-fusion use-distributed-optimizer overlap-grad-reduce overlap-param-gather ddp-bucket-size=
-overlap-param-gather-with-optimizer-step ddp-num-buckets= align-grad-reduce align-param-gather
+
 deepspeed zero-stage= deepspeed-config= use-megatron-fsdp use-custom-fsdp use-torch-fsdp2
 data-parallel-sharding-strategy= no-pipeline-parallel
+topk= expert-interval= ds-sequence-parallel-size= use-flash-attn-v2 use-flash-attn-triton use-flash-attn-cute quick-geglu
+attention-softmax-in-fp32 apply-query-key-layer-scaling optimizer=
 )";
 
 constexpr std::string_view kArgumentsNamed = R"(
@@ -53,15 +55,15 @@ deepspeed-activation-checkpointing synchronize-each-layer | by whom activations 
 cpu-optimizer cpu_torch_adam optimizer-cpu-offload optimizer-offload-fraction= overlap-cpu-optimizer-d2h-h2d use-torch-optimizer-for-cpu-offload pin-cpu-grads pin-cpu-params | an optimizer on the host
 cpu-offloading-num-layers= cpu-offloading-activations cpu-offloading-weights fine-grained-activation-offloading offload-modules* offload-activation offload-chunk-num= offload-param | activations that leave the GPU
 remote-device= use-tutel moe-expert-offload | parameters that leave the GPU
-ds-sequence-parallel-size= use-ulysses | ranks that share a sequence by DeepSpeed's all-to-all
+use-ulysses | ranks that share a sequence by DeepSpeed's all-to-all
 hierarchical-context-parallel-sizes* hybrid-context-parallel max-seqlen-per-dp-cp-rank= cp-partition-mode= | another layout of context ranks
 num-distributed-optimizer-instances= num-distributed-optimizer-instances-per-group= | several groups that share the optimizer's state
 enable-zero-bubble zero-bubble-v-schedule zero-bubble-v-schedule-mem-setup= zero-bubble-max-pending-backward= zero-bubble-adaptive-memory-limit-percentile= enable-optimizer-post-validation enable-1f1b-v zero-bubble-pipeline-timers-start-iter= zero-bubble-pipeline-timers-end-iter= enable-exactly-numeric-match use-interleaved-1f1b enable-vocab-parallel disable-backward-fusion interleave-group-size= 1f1b-v allow-padding-num-layers enable-dualpipe-v delay-wgrad-compute patch-zero-bubble num-seq-splits= cpu-offload pipeline-schedule= | another schedule: give it with --schedule
 microbatch-group-size-per-virtual-pipeline-stage= defer-embedding-wgrad-compute wgrad-deferral-limit= batch-p2p-communication no-batch-p2p-comm overlap-p2p-communication-warmup-flush ep-overlap-early-attn-memory-release | details of the schedule
 standalone-embedding-stage use-standalone-embedding-stage | a stage for the embedding alone
-moe-use-legacy-grouped-gemm moe-use-upcycling moe-upcycling-granularity= moe-extended-tp moe-hybridep-num-sms= moe-deepep-num-sms= moe-input-jitter-eps= | details of the exchange of tokens
+moe-permute-fusion moe-router-topk-limited-devices= moe-use-legacy-grouped-gemm moe-use-upcycling moe-upcycling-granularity= moe-extended-tp moe-hybridep-num-sms= moe-deepep-num-sms= moe-input-jitter-eps= | details of the exchange of tokens
 moe-layer-recompute moe-router-padding-for-fp8 moe-router-padding-for-quantization moe-apply-probs-on-input moe-latent-size= moe-pad-experts-for-cuda-graph-inference moe-paged-stash | experts in another form
-use-residual topk= moe-train-capacity-factor= moe-eval-capacity-factor= moe-min-capacity= moe-token-dropping moe-loss-coeff= mlp-type= expert-interval= disable-moe-token-dropping disable-moe-top2-2nd-expert-sampling moe-top2-2nd-expert-sampling create-moe-param-group enable-expert-tensor-parallelism inference | experts as DeepSpeed has them
+use-residual moe-train-capacity-factor= moe-eval-capacity-factor= moe-min-capacity= moe-token-dropping moe-loss-coeff= mlp-type= disable-moe-token-dropping disable-moe-top2-2nd-expert-sampling moe-top2-2nd-expert-sampling create-moe-param-group enable-expert-tensor-parallelism inference | experts as DeepSpeed has them
 fp4-format= fp4-recipe= fp4-param-gather fp4-param first-last-layers-bf16 num-layers-at-start-in-bf16= num-layers-at-end-in-bf16= fp8-quantizer-factory= te-precision-config-file= fp8-dot-product-attention fp8-multi-head-attention keep-fp8-weight-transpose-cache reuse-grad-buf-for-mxfp8-param-ag | products in another form of 8 or 4 bits
 main-params-dtype= main-grads-dtype= store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
 outer-dp-sharding-strategy= fsdp-double-buffer init-model-with-meta-device torch-fsdp2-no-reshard-after-forward suggested-communication-unit-size= fsdp-manual-registration enable-full-sharding-in-hsdp fsdp-all-gather-in-start-param-sync | how shards are gathered
@@ -74,11 +76,15 @@ dpo kd teacher-model-config= kd-teacher-load= kd-distill-cfg= export-kd-teacher-
 num-iterations-per-cpu-offload= use-checkpoint-args use-mp-args-from-checkpoint-args yaml-cfg= config-file= config= non-persistent-ckpt-type= finetune-config= | arguments that lie in a file
 qkv-format= moe-router-fusion enable-mtp enable-hyper-connections num-residual-streams= conditional-embedding extra-vocab-size= num-extra-tokens= mup use-mup n-hash-layers= engram-layers* | another form of the block
 recompute-mtp recompute-loss-function loss-chunk-size= recompute-loss-chunk= output-chunk-size= recompute-num-layers-per-stage* recompute-pipeline-stages* custom-recompute-layers-per-stage* recompute-layer-ids* checkpoint-num-layers-per-stage* | recomputation layer by layer
-use-hpu hpu-deterministic use-fused-sdpa= use-fused-sdpa-with-recompute= use-fused-rmsnorm= use-fast-softmax= use-fp8 cache-fp8-weight cache-fp8-weight-fwd= flash-attn-v2 use-flash-attn-v2 use-flash-attn-triton use-flash-attn-cute use-flex-attention | another accelerator's, or another's attention
+use-hpu hpu-deterministic use-fused-sdpa= use-fused-sdpa-with-recompute= use-fused-rmsnorm= use-fast-softmax= use-fp8 cache-fp8-weight cache-fp8-weight-fwd= flash-attn-v2 use-flex-attention | another accelerator's, or another's attention
+no-masked-softmax-fusion no-bias-gelu-fusion no-bias-swiglu-fusion no-bias-dropout-fusion no-rope-fusion no-persist-layer-norm | fused kernels switched off: they count as fused
+deterministic-mode log-num-zeros-in-grad log-params-norm empty-unused-memory-level= use-pytorch-profiler record-memory-history barrier-with-l1-time | what slows a step down beside the model
+retro-add-retriever mtp-use-repeated-layer qk-l2-norm moe-shared-expert-gate vocab-extra-ids= output-bert-embeddings bert-no-binary-head ict-head-size= biencoder-projection-dim= vision-backbone-type= vision-pretraining vision-pretraining-type= | parts of another model
+overlap-param-gather-with-optimizer-step ddp-num-buckets= align-grad-reduce align-param-gather | details of buckets and of when they are sent
 )";
 
 constexpr std::string_view kArgumentsWithoutEffect = R"(
-adam-beta1= adam-beta2= adam-eps= beta1= sgd-momentum= optimizer= weight-decay= start-weight-decay= end-weight-decay=
+adam-beta1= adam-beta2= adam-eps= beta1= sgd-momentum= weight-decay= start-weight-decay= end-weight-decay=
 weight-decay-incr-style= clip-grad= lr= min-lr= decoupled-lr= decoupled-min-lr= lr-decay-style= lr-decay-iters=
 lr-decay-samples= lr-decay-tokens= lr-warmup-fraction= lr-warmup-iters= lr-warmup-samples= lr-warmup-tokens=
 lr-warmup-init= lr-wsd-decay-style= lr-wsd-decay-samples= lr-wsd-decay-iters= warmup= override-opt-param-scheduler
@@ -96,9 +102,9 @@ dataloader-fast-cache-load dataset= dataset-config= train-dataset= valid-dataset
 prompt-path= fim-data fim-rate= fim-spm-rate= fim-split-sample= fim-fragment-rate= fim-no-prefix= mask-prob=
 short-seq-prob= mask-type= mask-factor= query-in-block-prob= sample-rate= retriever-seq-length= train-desc=
 data-sharding= repeated-dataloader= skip-train epochs= epoch= train-epochs= dataset-impl= is-instruction-dataset
-answer-loss-only no-token-type-embeddings bert-no-binary-head bert-load= classes-fraction= data-per-class-fraction=
+answer-loss-only no-token-type-embeddings bert-load= classes-fraction= data-per-class-fraction=
 tokenizer-model= tokenizer-name-or-path= tokenizer-hf-use-fast tokenizer-hf-include-special-tokens tiktoken-pattern=
-tiktoken-num-special-tokens= tiktoken-special-tokens* vocab-file= merge-file= merges-file= vocab-extra-ids=
+tiktoken-num-special-tokens= tiktoken-special-tokens* vocab-file= merge-file= merges-file=
 trust-remote-code legacy-tokenizer metadata-path= tokenizer-prompt-format= special-tokens* image-tag-type=
 patch-tokenizer-type= tokenizer-path= hf-checkpoint= tokenizer-special-tokens* tokenizer-sentencepiece-legacy
 eval-iters= eval-interval= eval-only eval-batch-size= eval-micro-batch-size= eval-global-batch-size= test-mode
@@ -114,53 +120,53 @@ dist-ckpt-save-pre-mcore-014 dist-ckpt-optim-fully-reshardable distrib-optim-ful
 non-persistent-save-interval= non-persistent-global-ckpt-dir= non-persistent-local-ckpt-dir=
 non-persistent-local-ckpt-algo= replication replication-jump= replication-factor= load-main-params-from-ckpt
 load-tag= checkpoint-dir= load-iteration= load-release save-torch-dist continual-pretraining
-retro-add-retriever auto-detect-checkpoint ckpt-replicate convert-checkpoint-from-megatron-to-transformers
+auto-detect-checkpoint ckpt-replicate convert-checkpoint-from-megatron-to-transformers
 distributed-backend= distributed-timeout-minutes= distributed-timeout-seconds-after-init= local-rank= local_rank=
-lazy-mpu-init= use-cpu-initialization no-persist-layer-norm empty-unused-memory-level= disable-mem-efficient-buffer
-deterministic-mode check-weight-hash-across-dp-replicas-interval= use-gloo-process-groups disable-gloo-process-groups
+lazy-mpu-init= use-cpu-initialization disable-mem-efficient-buffer
+check-weight-hash-across-dp-replicas-interval= use-gloo-process-groups disable-gloo-process-groups
 enable-gloo-process-groups distribute-checkpointed-activations-dummy initialize-socket-timeout= fake-process-group
-manual-gc manual-gc-interval= manual-gc-eval no-manual-gc-eval barrier-with-l1-time no-barrier-with-level-1-timing
+manual-gc manual-gc-interval= manual-gc-eval no-manual-gc-eval no-barrier-with-level-1-timing
 nccl-communicator-config-path= account-for-nccl use-one-sent-docs one-logger-project= one-logger-run-name=
 one-logger-async enable-one-logger no-one-logger app-tag-run-name= app-tag-run-version= inprocess-restart
 enable-ft-package calc-ft-timeouts run-workload-inspector-server error-injection-rate= error-injection-type=
 rerun-mode= check-for-nan-in-loss-and-grad no-check-for-nan-in-loss-and-grad check-for-spiky-loss
 check-for-large-grads disable-straggler-on-startup log-straggler straggler-ctrlr-port= straggler-minmax-count=
-suspend-resume logging-level= log-params-norm log-num-zeros-in-grad log-interval= log-throughput log-progress
+suspend-resume logging-level= log-interval= log-throughput log-progress
 log-energy log-memory-to-tensorboard log-memory-interval= log-timers-to-tensorboard log-batch-size-to-tensorboard
 log-learning-rate-to-tensorboard log-loss-scale-to-tensorboard log-validation-ppl-to-tensorboard
 log-world-size-to-tensorboard log-optimizer-states-to-tensorboard log-device-memory-used log-max-attention-logit
 timing-log-level= timing-log-option= tensorboard-dir= tensorboard-log-interval= tensorboard-queue-size=
 wandb-project= wandb-exp-name= wandb-save-dir= wandb-entity= wandb-group= wandb-key= wandb-id= wandb-mode=
 wandb-random-suffix disable-wandb-random-suffix use-wandb wandb-name= wandb-dir= wandb-host= wandb-team= use-mlflow
-config-logger-dir= profile profile-step-start= profile-step-end= profile-ranks* use-pytorch-profiler
-pytorch-profiler-collect-shapes record-memory-history memory-snapshot-path= record-shapes nvtx-ranges
+config-logger-dir= profile profile-step-start= profile-step-end= profile-ranks*
+pytorch-profiler-collect-shapes memory-snapshot-path= record-shapes nvtx-ranges
 tensorboard-debug debug-param-names flush-wandb log-path= log-file=
 )";
 
 constexpr std::string_view kMoreArgumentsWithoutEffect = R"(
-loss-scale= initial-loss-scale= min-loss-scale= loss-scale-window= hysteresis= attention-softmax-in-fp32
-apply-query-key-layer-scaling no-query-key-layer-scaling apply-layernorm-1p layernorm-epsilon= norm-epsilon=
-apply-residual-connection-post-layernorm openai-gelu no-bias-gelu-fusion no-bias-swiglu-fusion
-no-bias-dropout-fusion no-masked-softmax-fusion masked-softmax-fusion bias-gelu-fusion bias-swiglu-fusion
-bias-dropout-fusion no-rope-fusion rope-fusion use-fused-weighted-squared-relu use-fused-rmsnorm-fwd
+loss-scale= initial-loss-scale= min-loss-scale= loss-scale-window= hysteresis=
+no-query-key-layer-scaling apply-layernorm-1p layernorm-epsilon= norm-epsilon=
+apply-residual-connection-post-layernorm openai-gelu
+masked-softmax-fusion bias-gelu-fusion bias-swiglu-fusion
+bias-dropout-fusion rope-fusion use-fused-weighted-squared-relu use-fused-rmsnorm-fwd
 no-position-embedding no-add-position-embedding rotary-base= rotary-percent= rotary-interleaved
 rotary-seq-len-interpolation-factor= use-rope-scaling rope-scaling-factor= rotary-scaling-factor= rope-type=
 beta-fast= beta-slow= mscale= mscale-all-dim= yarn-scaling-factor= no-rope-freq= mrope-section* original-max-position-embeddings=
 no-rotary-bias clone-scatter-output-in-embedding use-legacy-models use-mcore-models use-mcore model-type= model=
 enable-experimental transformer-engine sync-tp-duplicated-parameters qk-clip qk-clip-alpha= qk-clip-threshold=
-qk-l2-norm activation-func-clamp-value= glu-linear-offset= quick-geglu calculate-per-token-loss
-calculate-per-sample-loss mtp-loss-scaling-factor= mtp-use-repeated-layer
-moe-grouped-gemm moe-permute-fusion moe-router-dtype= moe-router-load-balancing-type* moe-router-score-function=
+activation-func-clamp-value= glu-linear-offset= calculate-per-token-loss
+calculate-per-sample-loss mtp-loss-scaling-factor=
+moe-grouped-gemm moe-router-dtype= moe-router-load-balancing-type* moe-router-score-function=
 moe-router-pre-softmax moe-router-topk-scaling-factor=
 moe-router-enable-expert-bias moe-router-bias-update-rate= moe-router-force-load-balancing moe-aux-loss-coeff*
-moe-z-loss-coeff= moe-router-topk-limited-devices= moe-per-layer-logging moe-expert-score-correction-bias
-moe-router-force-biased= moe-shared-expert-gate enable-shared-expert moe-router-save-hidden
+moe-z-loss-coeff= moe-per-layer-logging moe-expert-score-correction-bias
+moe-router-force-biased= enable-shared-expert moe-router-save-hidden
 moe-no-shared-expert-gate moe-ep-barrier moe-multihot-routing
 bf16-scale= muon-momentum= muon-split-qkv muon-use-nesterov muon-scale-mode= muon-fp32-matmul-prec=
 muon-num-ns-steps= muon-tp-mode= muon-extra-scale-factor= no-bias-qkv log-loss-scale
 query-pre-attn-scalar= attn-logit-softcapping= final-logit-softcapping= attention-logit-softcapping=
 inference-max-requests= inference-max-seq-length= inference-batch-times-seqlen-threshold= max-tokens-to-oom=
-output-bert-embeddings bert-embedder-type= ict-head-size= biencoder-projection-dim= biencoder-shared-query-context-model
+bert-embedder-type= biencoder-shared-query-context-model
 ict-load= titles-data-path= use-one-sent-docs evidence-data-path= retriever-report-topk-accuracies*
 retriever-score-scaling block-data-path= embedding-path= indexer-batch-size= indexer-log-interval= num-classes=
 head-lr-mult= iter-per-epoch= mask-token-id= adlr-autoresume adlr-autoresume-interval= reset-iteration
@@ -178,6 +184,7 @@ use-loss-scaling recompute-vision allow-missing-conv-checkpoint convert-model hf
 transformer-pipeline-model-parallel-dummy dist-init use-distillation-loss
 reward-model-type= language-embed-path= vocab-size-multiple= eos-id= bos-id= pad-token-id=
 use-loss-mask loss-mask-type= dataloader-save= dataloader-load-dir= log-ppl loss-on-targets-only
+retro-project-dir= retro-verify-neighbor-count
 )";
 
 }  // namespace debubble

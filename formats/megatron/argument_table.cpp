@@ -48,18 +48,25 @@ const ArgumentTable& argument_table() {
 }
 
 // All that begin like this, without effect; how many values they take is not known.
-constexpr std::array<std::string_view, 24> kPrefixes{"adam-",       "ckpt-",
-                                                     "data-",       "dist-ckpt-",
-                                                     "eval-",       "exit-",
-                                                     "init-method", "log-",
-                                                     "lr-",         "muon-",
-                                                     "retro-",      "rl-",
-                                                     "grpo-",       "sglang-",
-                                                     "rollout-",    "tensorboard-",
-                                                     "wandb-",      "tokenizer",
-                                                     "vision-",     "inference-",
-                                                     "straggler",   "nccl-communicator",
-                                                     "img-",        "dino-"};
+constexpr std::array<std::string_view, 19> kPrefixes{"adam-",
+                                                     "ckpt-",
+                                                     "dist-ckpt-",
+                                                     "eval-",
+                                                     "exit-",
+                                                     "init-method",
+                                                     "log-",
+                                                     "lr-",
+                                                     "muon-",
+                                                     "rl-",
+                                                     "grpo-",
+                                                     "sglang-",
+                                                     "rollout-",
+                                                     "tensorboard-",
+                                                     "wandb-",
+                                                     "tokenizer",
+                                                     "inference-",
+                                                     "straggler",
+                                                     "nccl-communicator"};
 
 struct Renamed {
   std::string_view old_name;

@@ -1,11 +1,15 @@
 #include "formats/megatron/arguments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "formats/megatron/argument_table.hpp"
+#include "formats/text/printable.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
@@ -13,6 +17,24 @@ namespace {
 // A negative number is a value.
 bool is_name(const std::string& word) {
   return word.size() > 2 && word.starts_with("--") && std::isalpha(static_cast<unsigned char>(word[2])) != 0;
+}
+
+// What is named changes nothing at its default.
+bool at_default(const std::string& name, const std::vector<std::string>& values) {
+  constexpr std::array<std::string_view, 3> kZeros{"empty-unused-memory-level", "vocab-extra-ids",
+                                                   "biencoder-projection-dim"};
+  return values == std::vector<std::string>{"0"} && std::find(kZeros.begin(), kZeros.end(), name) != kZeros.end();
+}
+
+// Python's 1_024: one between two digits.
+std::string without_underscores(const std::string& text) {
+  const auto digit = [&text](std::size_t k) { return std::isdigit(static_cast<unsigned char>(text[k])) != 0; };
+  std::string plain;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const bool between = text[k] == '_' && k > 0 && k + 1 < text.size() && digit(k - 1) && digit(k + 1);
+    if (!between) plain += text[k];
+  }
+  return plain;
 }
 
 }  // namespace
@@ -35,6 +57,20 @@ MegatronArguments::MegatronArguments(const std::vector<std::string>& words) {
   }
 }
 
+void MegatronArguments::refuse(const std::string& problem) const {
+  if (refuse_at_.empty()) return;
+  fail("P030", printable(refuse_at_), printable(problem),
+       "give the script what it needs: --args for its arguments, --set NAME=VALUE for its environment");
+}
+
+void MegatronArguments::refuse_without_value() const {
+  for (const auto& [name, values] : values_) {
+    const auto row = megatron_argument(name);
+    const bool needs = row && row->effect == ArgumentEffect::kUsed && row->values == ArgumentValues::kOne;
+    if (needs && values.empty()) refuse("--" + name + " has no value");
+  }
+}
+
 bool MegatronArguments::flag(const std::string& name) {
   asked_.insert(name);
   return values_.contains(name);
@@ -45,7 +81,7 @@ std::optional<std::string> MegatronArguments::word(const std::string& name) {
   const auto found = values_.find(name);
   if (found == values_.end()) return std::nullopt;
   if (found->second.empty()) {
-    find("--" + name + " has no value and is left out");
+    left_out("--" + name + " has no value");
     return std::nullopt;
   }
   return found->second.front();
@@ -63,27 +99,26 @@ std::optional<double> MegatronArguments::fraction(const std::string& name) {
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc{} && end == text->data() + text->size()) return value;
-  find("--" + name + " is \"" + *text + "\", which is not a number: left out" +
-       (text->starts_with("$") ? "; the script does not set that variable" : ""));
+  left_out("--" + name + " is \"" + *text + "\", which is not a number");
   return std::nullopt;
 }
 
 std::optional<std::int64_t> MegatronArguments::number(const std::string& name) {
   const std::optional<std::string> text = word(name);
   if (!text) return std::nullopt;
+  const std::string digits = without_underscores(*text);
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   constexpr std::int64_t kLargest = std::int64_t{1} << 31;
-  if (error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= kLargest) return value;
-  find("--" + name + " is \"" + *text + "\", which is not a whole number: left out" +
-       (text->starts_with("$") ? "; the script does not set that variable" : ""));
+  if (error == std::errc{} && end == digits.data() + digits.size() && value >= 0 && value <= kLargest) return value;
+  left_out("--" + name + " is \"" + *text + "\", which is not a whole number");
   return std::nullopt;
 }
 
 std::optional<std::int64_t> MegatronArguments::count(const std::string& name) {
   const std::optional<std::int64_t> value = number(name);
   if (value != 0) return value;
-  find("--" + name + " is 0, and at least 1 is needed: left out");
+  left_out("--" + name + " is 0, and at least 1 is needed");
   return std::nullopt;
 }
 
@@ -94,7 +129,7 @@ std::vector<std::string> MegatronArguments::findings() const {
   for (const auto& [name, values] : values_) {
     if (asked_.contains(name)) continue;
     const auto row = megatron_argument(name);
-    if (row && row->effect != ArgumentEffect::kNamed) continue;
+    if (row && (row->effect != ArgumentEffect::kNamed || at_default(name, values))) continue;
     std::string text = "--" + name;
     for (const std::string& value : values) text += " " + value;
     if (row) {

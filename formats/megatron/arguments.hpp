@@ -34,6 +34,10 @@ class MegatronArguments {
   }
   void set(const std::string& name, const std::string& value) { values_[name] = {value}; }
 
+  // Of a script: what has no value or none that can be read is refused there, not left out.
+  void refuse_at(std::string place) { refuse_at_ = std::move(place); }
+  void refuse_without_value() const;
+
   // What was found that somebody should know, arguments that nobody asked for among it.
   void find(std::string text) { findings_.push_back(std::move(text)); }
   [[nodiscard]] std::vector<std::string> findings() const;
@@ -45,6 +49,13 @@ class MegatronArguments {
   std::map<std::string, std::string> renamed_;              // which of them were given by an older name
   std::set<std::string> asked_;
   std::vector<std::string> findings_;
+  std::string refuse_at_;
+
+  void left_out(const std::string& problem) {
+    refuse(problem);
+    find(problem + ": left out");
+  }
+  void refuse(const std::string& problem) const;
 };
 
 }  // namespace debubble

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "formats/megatron/argument_list.hpp"
@@ -124,6 +126,8 @@ class Reader {
     result.arguments = known_arguments(first);
     compare_others(trainings, result);
     result.program = shown(first.program, found_.unknowns);
+    result.line = first.line;
+    result.missing_files = missing_files();
     find_config(first, result);
     count_ranks(first, result);
     for (std::string& word : result.arguments) word = shown(word, found_.unknowns);
@@ -160,7 +164,7 @@ class Reader {
            "the script ends here (" + printable(found_.stopped) + ") before it starts a training" + taken_for_granted(),
            "give what it needs: --args for its arguments, --set NAME=VALUE for its environment");
     }
-    fail("P010", name_, "there are no arguments like --num-layers 24" + taken_for_granted(),
+    fail("P010", name_, "there are no arguments like --num-layers 24" + taken_for_granted() + missing_files(),
          "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");
   }
 
@@ -170,6 +174,33 @@ class Reader {
       if (names.size() < 60) names += (names.empty() ? "" : ", ") + name;
     }
     return names.empty() ? "" : "; taken as not set: " + names;
+  }
+
+  // What is not said may be said by a file that the script sources and that is not here.
+  std::string missing_files() const {
+    constexpr std::string_view kSource = "`source ";
+    std::string names;
+    std::string first;
+    for (const shell::Note& note : found_.notes) {
+      if (!note.text.starts_with(kSource)) continue;
+      const std::string file = note.text.substr(kSource.size(), note.text.find('`', 1) - kSource.size());
+      if (first.empty()) first = file;
+      if (names.size() < 60) names += (names.empty() ? "" : ", ") + file;
+    }
+    return names.empty() ? "" : printable("; it may be set by " + names + ", --file " + first + "=FILE");
+  }
+
+  // "the output of `sed s/A/4/ conf/TEMPLATE.json`": the file that it is made of.
+  std::string template_help(const std::set<int>& roots) const {
+    for (const int root : roots) {
+      std::string words = found_.unknowns.at(root).what;
+      std::replace(words.begin(), words.end(), '`', ' ');
+      std::istringstream parts(words);
+      for (std::string word; parts >> word;) {
+        if (word.ends_with(".json") && !has_mark(word)) return "--file " + word + "=PATH";
+      }
+    }
+    return "";
   }
 
   [[noreturn]] void ask(const std::set<int>& numbers, const std::string& what, int line) const {
@@ -189,11 +220,13 @@ class Reader {
       }
     }
     if (shown_reasons > 4) reasons += " and " + std::to_string(shown_reasons - 4) + " more";
+    if (help.empty() && what.starts_with("DeepSpeed")) help = template_help(roots);
     if (help.empty() && what.starts_with("DeepSpeed")) help = "--file PATH=FILE, of the file or of what it is made of";
     if (help.empty()) help = "give the arguments alone in a file";
     if (what.starts_with("the number of ranks")) help += (help.empty() ? "--gpus N" : ", or --gpus N, ranks in all");
     fail("P030", name_ + (line > 0 ? ":" + std::to_string(line) : ""),
-         printable(what + " depends on " + (reasons.empty() ? "what the script does not say" : reasons)),
+         printable(what + " depends on " + (reasons.empty() ? "what the script does not say" : reasons) +
+                   missing_files()),
          printable("say it: " + help));
   }
 
@@ -346,6 +379,10 @@ MegatronLaunch read_launch(const std::string& text, const std::string& name, con
          "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");
   }
   return result;
+}
+
+std::string launch_place(const MegatronLaunch& launch, const std::string& name) {
+  return launch.script && launch.line > 0 ? name + ":" + std::to_string(launch.line) : name;
 }
 
 std::vector<std::string> shell_words(const std::string& text, const std::string& place) {

@@ -25,6 +25,8 @@ struct MegatronLaunch {
   std::string config_path;
   std::vector<int> config_unknown;  // marks in it
   std::string missing_ranks;        // what would say the number of ranks
+  std::string missing_files;        // "; it may be set by FILE, --file PATH=FILE" where such files are not here
+  int line = 0;                     // of the script, where it is started; 0: not of a script
   bool script = true;
   std::vector<std::string> notes;
 };
@@ -32,6 +34,9 @@ struct MegatronLaunch {
 // Throws InputError: P010 where nothing with such arguments is started, P030 where they depend on what is not known
 // (the message says on what, and how to give it), P031 where the script cannot be followed.
 [[nodiscard]] MegatronLaunch read_launch(const std::string& text, const std::string& name, const LaunchGiven& given);
+
+// "FILE:LINE" of a script's training, FILE of anything else.
+[[nodiscard]] std::string launch_place(const MegatronLaunch& launch, const std::string& name);
 
 // The words that a shell makes of a text. Throws P031 where it is cut off.
 [[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);

@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -16,6 +18,39 @@ namespace {
 using DeepSpeedJson = nlohmann::json;
 
 constexpr const char* kStandIn = "987654321987";  // for what is not known: nobody means this number
+
+constexpr std::array<std::string_view, 20> kKnownKeys{"train_batch_size",
+                                                      "train_micro_batch_size_per_gpu",
+                                                      "gradient_accumulation_steps",
+                                                      "zero_optimization",
+                                                      "bf16",
+                                                      "bfloat16",
+                                                      "fp16",
+                                                      "steps_per_print",
+                                                      "gradient_clipping",
+                                                      "prescale_gradients",
+                                                      "gradient_predivide_factor",
+                                                      "scheduler",
+                                                      "tensorboard",
+                                                      "wandb",
+                                                      "csv_monitor",
+                                                      "comet",
+                                                      "dump_state",
+                                                      "seed",
+                                                      "zero_allow_untested_optimizer",
+                                                      "checkpoint"};
+constexpr std::array<std::string_view, 12> kKnownKeysOfZero{"stage",
+                                                            "offload_optimizer",
+                                                            "offload_param",
+                                                            "cpu_offload",
+                                                            "allgather_partitions",
+                                                            "load_from_fp32_weights",
+                                                            "elastic_checkpoint",
+                                                            "ignore_unused_parameters",
+                                                            "legacy_stage1",
+                                                            "round_robin_gradients",
+                                                            "stage3_gather_16bit_weights_on_model_save",
+                                                            "stage3_gather_fp16_weights_on_model_save"};
 
 std::string without_marks(const std::string& text) {
   std::string result;
@@ -53,6 +88,7 @@ class DeepSpeedConfig {
     format("bf16", "fp16");
     format("bfloat16", "fp16");
     format("fp16", "bf16");
+    name_others();
   }
 
  private:
@@ -72,6 +108,32 @@ class DeepSpeedConfig {
            "write a whole number");
     }
     return static_cast<std::int64_t>(number);
+  }
+
+  static bool is_off(const DeepSpeedJson& value) {
+    if (value.is_null() || (value.is_boolean() && !value.get<bool>())) return true;
+    if (!value.is_object()) return false;
+    const auto enabled = value.find("enabled");
+    return value.empty() || (enabled != value.end() && *enabled == false);
+  }
+
+  template <std::size_t N>
+  static void add_others(const DeepSpeedJson& object, const std::array<std::string_view, N>& known,
+                         std::string& others) {
+    for (const auto& [key, value] : object.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end() || is_off(value)) continue;
+      others += (others.empty() ? "\"" : ", \"") + key + "\"";
+    }
+  }
+
+  // What is neither read nor known to be without effect.
+  void name_others() {
+    std::string others;
+    add_others(root_, kKnownKeys, others);
+    const auto zero = root_.find("zero_optimization");
+    if (zero != root_.end() && zero->is_object()) add_others(*zero, kKnownKeysOfZero, others);
+    if (others.empty()) return;
+    arguments_.find(printable(others + " of " + launch_.config_path) + ": not modelled, and may change time or memory");
   }
 
   void number(const char* key, const std::string& name) {
@@ -152,7 +214,8 @@ void apply_deepspeed_config(MegatronArguments& arguments, const MegatronLaunch& 
   if (launch.config_path.empty()) return;
   const std::string path = printable(launch.config_path);
   if (!arguments.flag("zero-stage") || !arguments.flag("micro-batch-size")) {
-    fail("P030", name, "ZeRO's stage and the batches are in " + path + ", which is not here",
+    fail("P030", launch_place(launch, name),
+         "ZeRO's stage and the batches are in " + path + ", which is not here" + launch.missing_files,
          "put it where the script finds it, or write --file " + path + "=PATH");
   }
   arguments.find(path + " is not here: --zero-stage of the command counts (--file " + path + "=PATH gives it)");

@@ -174,6 +174,8 @@ class RankCounter {
     if (all) return product(number(all, "srun's --ntasks"), 1, "");
     const auto nodes = own({"-N", "--nodes"}, "nodes");
     const auto each = own({"--ntasks-per-node"}, "ntasks-per-node");
+    const auto job = launch_.environment.find("SLURM_NTASKS");  // of the job around it
+    if (!nodes && !each && job != launch_.environment.end()) return product(number(job->second, "SLURM_NTASKS"), 1, "");
     return product(number(nodes, "the number of nodes of the job (#SBATCH --nodes)"),
                    number(each, "the tasks per node of the job (#SBATCH --ntasks-per-node)"),
                    "#SBATCH --nodes and --ntasks-per-node");

@@ -42,6 +42,8 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name,
         Diagnostic{"P010", name, "there are no arguments like --num-layers 24",
                    "give the script that starts Megatron-LM, its arguments in a file, or a whole training log"});
   }
+  if (launch.script) arguments.refuse_at(launch_place(launch, name));
+  arguments.refuse_without_value();
   apply_deepspeed_config(arguments, launch, name);
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);

@@ -1,11 +1,9 @@
 #include "formats/megatron/translation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <optional>
+#include <utility>
 
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/expert_ranks.hpp"
@@ -13,6 +11,7 @@
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/tensor_overlap.hpp"
+#include "formats/megatron/translation_model.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 
@@ -24,7 +23,10 @@ class Translation {
   Translation(MegatronArguments& arguments, const MegatronLaunch& launch) : in_(arguments), launch_(launch) {}
 
   MegatronScenario run(const std::string& name) {
-    read_model(name);
+    place_ = name;
+    MegatronModel model = read_megatron_model(in_, launch_, name);
+    scenario_.flags = std::move(model.flags);
+    layers_ = model.layers;
     read_split(name);
     read_schedule();
     read_training();
@@ -38,185 +40,33 @@ class Translation {
 
   void set_number(const std::string& flag, std::int64_t value) { set(flag, std::to_string(value)); }
 
-  void size(const std::string& key, std::int64_t value) {
-    sizes_ += (sizes_.empty() ? "" : ",") + key + "=" + std::to_string(value);
-  }
-
-  void copy_size(const char* argument, const char* key) {
-    if (const auto value = in_.number(argument)) size(key, *value);
-  }
-
-  std::int64_t required(const char* argument, std::string& missing) {
-    const auto value = in_.number(argument);
-    if (!value || *value == 0) missing += (missing.empty() ? "--" : ", --") + std::string(argument);
-    return value.value_or(0);
-  }
-
-  void read_model(const std::string& name) {
-    for (const char* other : {"hybrid-override-pattern", "hybrid-layer-pattern", "yaml-cfg"}) {
-      const auto value = in_.word(other);
-      if (!value) continue;
-      const bool file = std::string(other) == "yaml-cfg";
-      fail("F001", name,
-           "--" + std::string(other) + " " + printable(*value) +
-               (file ? ": the arguments lie in that file" : ": blocks of several kinds are not modelled"),
-           file ? "import a script that has them" : "use a model of attention and MLP blocks");
-    }
-    std::string missing;
-    layers_ = required("num-layers", missing);
-    hidden_ = required("hidden-size", missing);
-    const std::int64_t heads = required("num-attention-heads", missing);
-    sequence_ = required("seq-length", missing);
-    if (!missing.empty()) {
-      throw InputError(Diagnostic{"F001", name, "the arguments do not say how large the model is: " + missing,
-                                  "a variable that only the environment sets must be filled in first"});
-    }
-    gated_ = in_.flag("swiglu");
-    const bool rms = in_.word("normalization").value_or("LayerNorm") == "RMSNorm";
-    set("model", gated_ && rms ? "llama" : "gpt");
-    size("layers", layers_);
-    size("hidden", hidden_);
-    size("heads", heads);
-    read_heads(heads);
-    read_mlp();
-    read_vocabulary();
-    read_switches(rms);
-    read_experts();
-    set("model-size", sizes_);
-    set_number("sequence", sequence_);
-  }
-
-  void read_heads(std::int64_t heads) {
-    const bool grouped = in_.flag("group-query-attention");
-    const auto groups = in_.number("num-query-groups");
-    if (grouped) size("kv_heads", groups.value_or(1));
-    copy_size("kv-channels", "head_size");
-    const bool latent = in_.flag("multi-latent-attention");  // whose norms are always counted
-    if (in_.flag("qk-layernorm") && !latent) sizes_ += ",qk_norm=head";
-    if (!latent) return;
-    copy_size("q-lora-rank", "query_rank");
-    size("kv_rank", in_.number("kv-lora-rank").value_or(512));
-    size("head_size", in_.number("qk-head-dim").value_or(128));
-    size("rope_size", in_.number("qk-pos-emb-head-dim").value_or(64));
-    size("value_size", in_.number("v-head-dim").value_or(128));
-    size("kv_heads", heads);
-  }
-
-  // Megatron narrows a gated MLP to two thirds, rounded down to a multiple of 64.
-  void read_mlp() {
-    const auto given = in_.number("ffn-hidden-size");
-    feed_forward_ = given.value_or(gated_ ? 4 * hidden_ * 2 / 3 / 64 * 64 : 4 * hidden_);
-    size("feed_forward", feed_forward_);
-    if (in_.flag("squared-relu")) in_.find("--squared-relu counts as GELU");
-  }
-
-  // The embedding is padded so that it can be split evenly.
-  void read_vocabulary() {
-    const auto padded = in_.number("padded-vocab-size");
-    auto vocabulary = in_.number("vocab-size");
-    const std::string tokenizer = in_.word("tokenizer-type").value_or("");
-    const std::int64_t multiple =
-        in_.count("make-vocab-size-divisible-by").value_or(128) * in_.count("tensor-model-parallel-size").value_or(1);
-    if (padded) return size("vocabulary", *padded);
-    if (!vocabulary && tokenizer == "GPT2BPETokenizer") vocabulary = 50257;
-    if (!vocabulary && tokenizer.starts_with("Llama2")) vocabulary = 32000;
-    if (!vocabulary) {
-      in_.find(
-          "the size of the vocabulary lies in the tokenizer's files, which are not here: 50,257 is taken; write "
-          "--model-size vocabulary=N to change it");
-      vocabulary = 50257;
-    }
-    size("vocabulary", (*vocabulary + multiple - 1) / multiple * multiple);
-  }
-
-  void read_switches(bool rms) {
-    const std::string positions = in_.word("position-embedding-type").value_or("learned_absolute");
-    const bool rotary = positions == "rope" || in_.flag("use-rotary-position-embeddings");
-    if (!rotary && positions != "learned_absolute") {
-      in_.find("--position-embedding-type " + positions + ": counts as rotary positions");
-    }
-    const auto longest = in_.number("max-position-embeddings");
-    if (!rotary && positions == "learned_absolute") size("positions", longest.value_or(sequence_));
-    const auto yes = [this](const char* key, bool value) {
-      sizes_ += std::string(",") + key + "=" + (value ? "yes" : "no");
-    };
-    const bool llama = gated_ && rms;
-    if (!llama) {
-      yes("gated", gated_);
-      sizes_ += rms ? ",norm=rms" : ",norm=layer";
-    }
-    yes("biases", !in_.flag("disable-bias-linear"));
-    if (in_.flag("add-qkv-bias")) yes("qkv_biases", true);
-    yes("tied_embedding", !in_.flag("untie-embeddings-and-output-weights"));
-  }
-
-  void read_experts() {
-    const auto experts = in_.number("num-experts");
-    if (!experts || *experts < 2) return;  // DeepSpeed's 1 is a dense model
-    const std::vector<std::string> by_layer = in_.words("num-experts");
-    if (std::adjacent_find(by_layer.begin(), by_layer.end(), std::not_equal_to<>()) != by_layer.end()) {
-      in_.find("--num-experts differs from layer to layer: " + by_layer.front() + " count everywhere");
-    }
-    size("experts", *experts);
-    size("experts_per_token", in_.number("moe-router-topk").value_or(2));
-    if (const auto groups = in_.number("moe-router-num-groups"); groups > 1) {
-      size("expert_groups", *groups);
-      size("groups_per_token", in_.number("moe-router-group-topk").value_or(*groups));
-    }
-    size("expert_feed_forward", in_.number("moe-ffn-hidden-size").value_or(feed_forward_));
-    copy_size("moe-shared-expert-intermediate-size", "shared_feed_forward");
-    copy_size("mtp-num-layers", "predicted_tokens");
-    if (const auto every = in_.word("moe-layer-freq")) read_expert_blocks(*every);
-    if (const auto factor = in_.word("moe-expert-capacity-factor")) set("capacity-factor", *factor);
-    if (!in_.flag("moe-pad-expert-input-to-capacity") && in_.flag("moe-token-drop-policy")) {
-      in_.find("tokens beyond the capacity are dropped, missing ones are not padded: they count as padded");
-    }
-    const auto tensor = in_.number("expert-tensor-parallel-size");
-    if (tensor && *tensor != in_.count("tensor-model-parallel-size").value_or(1)) {
-      in_.find("--expert-tensor-parallel-size " + std::to_string(*tensor) +
-               ": experts are modelled as split over all tensor ranks");
-    }
-    const bool deep = in_.flag("moe-enable-deepep");
-    const std::string backend = in_.word("moe-flex-dispatcher-backend").value_or("deepep");
-    if (deep || in_.word("moe-token-dispatcher-type") == "flex") {
-      set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
-    }
-    if (in_.flag("overlap-moe-expert-parallel-comm")) set("moe-overlap", "on");
-    if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
-  }
-
-  // "2", or Python's "([0]*3+[1]*58)": so many dense blocks first, then blocks with experts.
-  void read_expert_blocks(const std::string& text) {
-    if (!text.empty() && text.size() < 10 &&
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      return size("moe_every", std::stoll(text));
-    }
-    std::string plain = text;
-    for (const char blank : {' ', '(', ')', '"', '\''}) std::erase(plain, blank);
-    std::int64_t dense = 0;
-    std::int64_t rest = 0;
-    if (std::sscanf(plain.c_str(), "[0]*%ld+[1]*%ld", &dense, &rest) == 2 && dense + rest == layers_) {
-      return size("dense_layers", dense);
-    }
-    if (std::sscanf(plain.c_str(), "[1]*%ld", &rest) == 1 && rest == layers_) return;
-    in_.find("--moe-layer-freq " + text + " is not understood: all blocks count with experts");
-  }
-
   void read_split(const std::string& name) {
     tensor_ = in_.count("tensor-model-parallel-size").value_or(1);
     pipeline_ = in_.count("pipeline-model-parallel-size").value_or(1);
     context_ = in_.count("context-parallel-size").value_or(1);
+    const std::int64_t shared = in_.count("ds-sequence-parallel-size").value_or(1);  // DeepSpeed-Ulysses
     if (tensor_ > 1) set_number("tp", tensor_);
+    if (shared > 1 && context_ > 1) {
+      in_.find("--ds-sequence-parallel-size " + std::to_string(shared) + ": its ranks count with those of " +
+               "--context-parallel-size, with the all-to-all exchange");
+    }
+    context_ *= shared;
     if (context_ > 1) set_number("cp", context_);
-    const std::string exchange = in_.word("cp-comm-type").value_or("p2p");
+    const std::string exchange = shared > 1 ? "a2a" : in_.word("cp-comm-type").value_or("p2p");
     if (context_ > 1 && exchange == "a2a") set("context-exchange", "all-to-all");
     if (exchange != "a2a" && exchange != "p2p") in_.find("--cp-comm-type " + exchange + ": counts as p2p");
     if (in_.flag("sequence-parallel") && tensor_ > 1) set("sequence-parallel", "true");
     const std::int64_t model = tensor_ * pipeline_ * context_;
     const std::int64_t world = launch_.ranks.value_or(in_.count("world-size").value_or(0));
     if (world == 0 && launch_.script) {
-      fail("P030", name, "the script does not say on how many ranks it runs (" + launch_.missing_ranks + ")",
+      fail("P030", launch_place(launch_, name),
+           "the script does not say on how many ranks it runs (" + launch_.missing_ranks + ")" + launch_.missing_files,
            "say it: --gpus N, ranks in all");
+    }
+    if (world % model != 0 && launch_.script) {
+      fail("P030", launch_place(launch_, name),
+           std::to_string(world) + " ranks are no multiple of tensor x context x pipeline = " + std::to_string(model),
+           "give the number that the training runs on: --gpus N, ranks in all");
     }
     if (world == 0) {
       in_.find(
@@ -231,6 +81,12 @@ class Translation {
     const std::int64_t expert = expert_ranks(in_, tensor_, world > 0 ? data_ * context_ : 0);
     if (expert > 1) set_number("ep", expert);
     const std::int64_t least = expert > context_ ? expert / context_ : 1;
+    if (world > 0 && data_ < least && launch_.script) {
+      fail("P030", launch_place(launch_, name),
+           "--expert-model-parallel-size " + std::to_string(expert) + " needs " + std::to_string(least) +
+               " replicas, and " + std::to_string(world) + " ranks have " + std::to_string(data_),
+           "give the number that the training runs on: --gpus N, ranks in all");
+    }
     if (world > 0 && data_ < least) {
       in_.find("--expert-model-parallel-size " + std::to_string(expert) + " needs " + std::to_string(least) +
                " replicas, and " + std::to_string(world) + " ranks have " + std::to_string(data_) + ": " +
@@ -240,9 +96,21 @@ class Translation {
     if (data_ > 1) set_number("dp", data_);
   }
 
+  std::int64_t microbatch() {
+    const auto given = in_.count("micro-batch-size");
+    if (given) return *given;
+    if (launch_.script) {
+      fail("P030", launch_place(launch_, place_), "--micro-batch-size is not given" + launch_.missing_files,
+           "write the arguments with --arguments-only -o args.txt, add --micro-batch-size N there, and import that "
+           "file");
+    }
+    in_.find("--micro-batch-size is not given: 1 is taken; write --microbatch-size N to change it");
+    return 1;
+  }
+
   void read_schedule() {
     set_number("devices", pipeline_);
-    const std::int64_t batch = in_.count("micro-batch-size").value_or(1);
+    const std::int64_t batch = microbatch();
     set_number("microbatch-size", batch);
     const auto global = in_.count("global-batch-size");
     if (global && *global >= batch * data_) {
@@ -309,9 +177,17 @@ class Translation {
 
   void read_attention() {
     const std::string backend = in_.word("attention-backend").value_or("auto");
-    const bool engine = in_.word("transformer-impl").value_or("transformer_engine") == "transformer_engine";
-    const bool flash = in_.flag("use-flash-attn") || (engine && backend != "unfused" && backend != "local");
+    const bool deepspeed = in_.flag("deepspeed");  // whose default is another
+    const std::string blocks = in_.word("transformer-impl").value_or(deepspeed ? "local" : "transformer_engine");
+    bool flash = blocks == "transformer_engine" && backend != "unfused" && backend != "local";
+    for (const char* name : {"use-flash-attn", "use-flash-attn-v2", "use-flash-attn-triton", "use-flash-attn-cute"}) {
+      flash = in_.flag(name) || flash;
+    }
     set("attention", flash ? "flash" : "unfused");
+    for (const char* name : {"attention-softmax-in-fp32", "apply-query-key-layer-scaling"}) {
+      if (!in_.flag(name) || flash) continue;
+      in_.find(std::string("--") + name + ": the softmax counts in the format of the products");
+    }
   }
 
   void read_recomputation() {
@@ -320,7 +196,9 @@ class Translation {
     const std::string modules = recompute_modules(in_);
     auto granularity = in_.word("recompute-granularity");
     if (in_.flag("recompute-activations")) granularity = "selective";  // Megatron-LM's validate_args
-    (void)in_.flag("distribute-saved-activations");
+    if (in_.flag("distribute-saved-activations") && tensor_ > 1) {
+      in_.find("--distribute-saved-activations: every tensor rank counts with all of a block's input");
+    }
     if (granularity == "selective" || granularity == "full") set("recompute", *granularity);
     if (granularity == "full") {
       if (method == "block" && layers) {
@@ -353,10 +231,8 @@ class Translation {
     if (gathers) set("overlap-param-gather", "true");
     const auto bucket = in_.number("ddp-bucket-size");
     if (bucket && *bucket > 0 && (reduces || gathers)) set_number("bucket-size", *bucket);
-    (void)in_.flag("overlap-param-gather-with-optimizer-step");
-    for (const char* detail : {"ddp-num-buckets", "align-grad-reduce", "align-param-gather"}) {
-      (void)in_.flag(detail);
-    }
+    const std::string optimizer = in_.word("optimizer").value_or("adam");
+    if (!optimizer.starts_with("adam")) in_.find("--optimizer " + optimizer + ": counts as Adam");
   }
 
   // ZeRO's stage by DeepSpeed's or FSDP's arguments.
@@ -378,13 +254,9 @@ class Translation {
   MegatronArguments& in_;
   const MegatronLaunch& launch_;
   MegatronScenario scenario_;
-  std::string sizes_;
-  bool gated_ = false;
+  std::string place_;
   bool deepspeed_bf16_ = false;
   std::int64_t layers_ = 0;
-  std::int64_t hidden_ = 0;
-  std::int64_t feed_forward_ = 0;
-  std::int64_t sequence_ = 0;
   std::int64_t tensor_ = 1;
   std::int64_t pipeline_ = 1;
   std::int64_t context_ = 1;

@@ -121,6 +121,13 @@ class Starter {
     launch.batch = machine_.state().batch;
     launch.files = std::make_shared<const std::map<std::string, File>>(machine_.state().files);
     launch.folder = machine_.state().folder;
+    if (const auto tasks = machine_.state().variables.find("SLURM_NTASKS");
+        tasks != machine_.state().variables.end() && tasks->second.exported && !tasks->second.items.empty()) {
+      launch.environment["SLURM_NTASKS"] = tasks->second.items.begin()->second;
+    } else if (const auto outside = machine_.given().variables.find("SLURM_NTASKS");
+               outside != machine_.given().variables.end()) {
+      launch.environment["SLURM_NTASKS"] = outside->second;
+    }
     machine_.spend(1 + machine_.state().size() / 64);
     if (machine_.state().launches.size() < 2000) machine_.state().launches.push_back(std::move(launch));
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTraining =
     "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length "
-    "2 ";
+    "2 --micro-batch-size 1 ";
 
 std::string asked(const std::string& script, const LaunchGiven& given = {}) {
   try {
@@ -103,7 +103,9 @@ TEST_CASE("a default counts and is told") {
 }
 
 TEST_CASE("the number of ranks comes from the launcher, or is asked for") {
-  const std::string plain = "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2";
+  const std::string plain =
+      "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 "
+      "--micro-batch-size 1";
   const auto ranks = [&](const std::string& launcher) {
     return read_launch(launcher + " " + plain, "x.sh", LaunchGiven{}).ranks.value_or(-1);
   };
@@ -128,7 +130,9 @@ TEST_CASE("DeepSpeed's configuration that the script writes") {
   const std::string file =
       "cat > ds.json <<E\n{\"train_batch_size\": $((8*4)), \"train_micro_batch_size_per_gpu\": 2,\n"
       "\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}\nE\n";
-  const std::string use = std::string(kTraining) + "--deepspeed --deepspeed_config ds.json";
+  std::string use = std::string(kTraining) + "--deepspeed --deepspeed_config ds.json";
+  const std::string batch = "--micro-batch-size 1 ";
+  use.erase(use.find(batch), batch.size());
   const MegatronScenario scenario = read_megatron(file + use, "x.sh");
   CHECK(value_of(scenario, "zero") == "2");
   CHECK(value_of(scenario, "dtype") == "bf16");
@@ -172,6 +176,58 @@ TEST_CASE("what cannot be followed is refused in bounded time") {
   CHECK(says(asked("for i in {1..9999}; do for j in {1..9999}; do :; done; done" + end), "P031"));
   CHECK(says(asked(std::string(500, '(') + end), "P031"));
   CHECK(says(asked("source gone.sh\n" + std::string(kTraining) + "${MODEL_ARGS[@]}"), "MODEL_ARGS"));
+}
+
+TEST_CASE("what a script gives no value, or none that can be read, is refused at its line") {
+  const auto refusal = [](const std::string& text) {
+    try {
+      (void)read_megatron(text, "x.sh");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 ";
+  const std::string start = "\ntorchrun --nproc_per_node 8 pretrain_gpt.py ";
+  CHECK(says(refusal(start + model), "--micro-batch-size is not given"));
+  CHECK(says(refusal(start + model), "x.sh:2"));
+  CHECK(noted(read_megatron(model, "x"), "--micro-batch-size is not given: 1 is taken"));
+  CHECK(says(refusal(start + model + "--micro-batch-size"), "--micro-batch-size has no value"));
+  CHECK(says(refusal(start + model + "--micro-batch-size four"), "\"four\", which is not a whole number"));
+  CHECK(noted(read_megatron(model + "--micro-batch-size four", "x"), "not a whole number: left out"));
+  CHECK(says(refusal(start + model + "--micro-batch-size 1__2"), "1__2"));
+  const std::string odd = model + "--micro-batch-size 1 --tensor-model-parallel-size 3";
+  CHECK(says(refusal(start + odd), "8 ranks are no multiple of tensor x context x pipeline = 3"));
+  CHECK(noted(read_megatron(odd + " --world-size 8", "x"), "one replica of the pipeline is taken"));
+  const std::string small = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 ";
+  CHECK(says(refusal(start + small), "add --seq-length N there, and import that file"));
+  CHECK(says(refusal("source model.sh" + start + small), "it may be set by model.sh, --file model.sh=FILE"));
+  CHECK(says(refusal("source model.sh\necho"), "it may be set by model.sh"));
+}
+
+TEST_CASE("ranks of the job around srun") {
+  const std::string script = "srun python pretrain_gpt.py --num-layers 2 --hidden-size 8";
+  CHECK(read_launch(script, "x.sh", with("SLURM_NTASKS", "64")).ranks == 64);
+  CHECK(read_launch("export SLURM_NTASKS=16\n" + script, "x.sh", LaunchGiven{}).ranks == 16);
+  CHECK(!read_launch(script, "x.sh", LaunchGiven{}).ranks);
+  CHECK(read_launch("srun -N 2 --ntasks-per-node 4" + script.substr(4), "x.sh", with("SLURM_NTASKS", "64")).ranks == 8);
+}
+
+TEST_CASE("keys of DeepSpeed's configuration that are not modelled are named") {
+  const auto with_keys = [](const std::string& keys, const std::string& zero) {
+    return read_megatron("cat > ds.json <<E\n{\"train_batch_size\": 32, \"steps_per_print\": 1" + keys +
+                             ", \"zero_optimization\": {\"stage\": 1" + zero + "}}\nE\n" + kTraining +
+                             "--deepspeed --deepspeed_config ds.json",
+                         "x.sh");
+  };
+  const MegatronScenario some =
+      with_keys(", \"flops_profiler\": {\"enabled\": false}, \"optimizer\": {\"type\": \"OneBitAdam\"}",
+                ", \"overlap_comm\": true");
+  CHECK(noted(some, "\"optimizer\", \"overlap_comm\" of ds.json: not modelled, and may change time or memory"));
+  CHECK(!noted(some, "flops_profiler"));
+  CHECK(!noted(with_keys("", ", \"overlap_comm\": false, \"elastic_checkpoint\": true"), "may change time"));
+  const std::string made = "sed s/A/4/ conf/ds_TEMPLATE.json > ds.json\n";
+  CHECK(says(asked(made + kTraining + "--deepspeed --deepspeed_config ds.json"), "--file conf/ds_TEMPLATE.json=PATH"));
 }
 
 }  // namespace debubble

@@ -130,7 +130,8 @@ TEST_CASE("a script as a scenario") {
 
 TEST_CASE("modules that are recomputed, 8-bit weights, moments, and DeepSpeed's BF16 optimizer") {
   const std::string dense =
-      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 ";
+      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 "
+      "--micro-batch-size 1 ";
   const std::string modules =
       "--bf16 --recompute-granularity selective --recompute-modules mlp moe core_attn mlp spin ";
   const MegatronScenario some = read_megatron(dense + modules, "x.sh");
@@ -163,7 +164,8 @@ TEST_CASE("modules that are recomputed, 8-bit weights, moments, and DeepSpeed's 
 
 TEST_CASE("the older word for selective recomputation takes modules, too") {
   const std::string dense =
-      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 ";
+      "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 "
+      "--micro-batch-size 1 ";
   const MegatronScenario both = read_megatron(dense + "--recompute-activations --recompute-modules mlp", "x.sh");
   CHECK(flag(both, "recompute") == "selective");
   CHECK(flag(both, "recompute-modules") == "mlp");
@@ -310,7 +312,9 @@ TEST_CASE("what a script does not say is refused or said") {
 }
 
 TEST_CASE("numbers that divide something are no zeros") {
-  const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --world-size 8 ";
+  const std::string model =
+      "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --world-size 8 "
+      "--micro-batch-size 1 ";
   for (const char* name : {"micro-batch-size", "global-batch-size", "tensor-model-parallel-size",
                            "pipeline-model-parallel-size", "context-parallel-size", "expert-model-parallel-size",
                            "make-vocab-size-divisible-by", "world-size", "nproc_per_node", "nnodes"}) {
@@ -318,10 +322,13 @@ TEST_CASE("numbers that divide something are no zeros") {
     const std::string before =
         std::string(name).starts_with("n") ? std::string("torchrun --") + name + " 0 " : "torchrun --nproc_per_node 8 ";
     const bool own = !std::string(name).starts_with("n");
-    const std::string behind = own ? std::string("--") + name + " 0" : "";
-    const MegatronScenario scenario = read_megatron(before + "a.py " + model + behind, "x");
-    CHECK((!own || found(scenario, "is 0, and at least 1 is needed")));
-    CHECK(flag(scenario, "devices") == "1");
+    if (own) {
+      const std::string zero = model + std::string("--") + name + " 0";
+      CHECK_THROWS_AS((void)read_megatron(before + "a.py " + zero, "x"), InputError);
+      CHECK(found(read_megatron(zero, "x"), "is 0, and at least 1 is needed"));
+    } else {
+      CHECK(flag(read_megatron(before + "a.py " + model, "x"), "devices") == "1");
+    }
   }
   CHECK(found(
       read_megatron("torchrun --nproc_per_node 8 a.py " + model + "--micro-batch-size 4 --global-batch-size 65", "x"),

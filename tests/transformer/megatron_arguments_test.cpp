@@ -1,0 +1,107 @@
+// Arguments of Megatron-LM and Megatron-DeepSpeed by name: what each means, or that it is named.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "formats/megatron/scenario_of.hpp"
+
+namespace debubble {
+namespace {
+
+std::string flag_of_arguments(const MegatronScenario& scenario, const std::string& name) {
+  for (const auto& [key, value] : scenario.flags) {
+    if (key == name) return value;
+  }
+  return "(none)";
+}
+
+bool text_has_argument(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool argument_noted(const MegatronScenario& scenario, const std::string& part) {
+  return std::any_of(scenario.findings.begin(), scenario.findings.end(),
+                     [&](const std::string& finding) { return text_has_argument(finding, part); });
+}
+
+}  // namespace
+
+TEST_CASE("Megatron-DeepSpeed's spellings and defaults of the model") {
+  const std::string plain =
+      "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+      "--seq-length 64 --micro-batch-size 1 --global-batch-size 64 ";
+  const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
+  const auto sizes = [&](const std::string& more) {
+    return flag_of_arguments(of("--vocab-size 32000 " + more), "model-size");
+  };
+  CHECK(text_has_argument(sizes("--num-key-value-heads 4"), "kv_heads=4"));
+  CHECK_FALSE(text_has_argument(sizes("--num-key-value-heads 8"), "kv_heads"));
+  CHECK_FALSE(text_has_argument(sizes("--num-query-groups 4"), "kv_heads"));  // which Megatron-LM ignores
+  CHECK(flag_of_arguments(of("--swiglu --normalization rmsnorm"), "model") == "llama");
+  CHECK(text_has_argument(sizes("--normalization layernorm"), "norm=layer"));
+  CHECK(argument_noted(of("--normalization L2Norm"), "--normalization L2Norm: counts as LayerNorm"));
+  CHECK_FALSE(argument_noted(of("--normalization layernorm"), "normalization"));
+  CHECK(text_has_argument(sizes("--pad-vocab-size-to 250880"), "vocabulary=250880"));
+  CHECK(text_has_argument(sizes("--quick-geglu"), "feed_forward=4096"));
+  CHECK(text_has_argument(sizes("--quick-geglu"), "gated=yes"));
+  CHECK(text_has_argument(sizes("--swiglu"), "feed_forward=2688"));
+  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "experts_per_token=1"));
+  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "moe_every=2"));
+  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "experts_per_token=2"));
+  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "moe_every=4"));
+  CHECK(text_has_argument(sizes("--num-experts 8"), "experts_per_token=2"));
+  CHECK_FALSE(text_has_argument(sizes("--num-experts 8"), "moe_every"));
+  CHECK(text_has_argument(sizes("--mtp-num-layers 1"), "predicted_tokens=1"));
+  CHECK(
+      text_has_argument(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
+}
+
+TEST_CASE("attention, ranks of a sequence and gradients by the framework") {
+  const std::string plain =
+      "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+      "--seq-length 64 --micro-batch-size 1 --global-batch-size 1_024 --vocab-size 32000 ";
+  const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
+  CHECK(flag_of_arguments(of(""), "microbatches") == "128");
+  CHECK(flag_of_arguments(of(""), "attention") == "flash");
+  const MegatronScenario local = of("--deepspeed --zero-stage 1 --attention-softmax-in-fp32");
+  CHECK(flag_of_arguments(local, "attention") == "unfused");
+  CHECK(argument_noted(local, "--attention-softmax-in-fp32: the softmax counts in the format of the products"));
+  CHECK_FALSE(argument_noted(of("--attention-softmax-in-fp32"), "softmax"));
+  CHECK(flag_of_arguments(of("--deepspeed --zero-stage 1 --use-flash-attn-v2"), "attention") == "flash");
+  CHECK(flag_of_arguments(of("--deepspeed --zero-stage 1 --transformer-impl transformer_engine"), "attention") ==
+        "flash");
+  const MegatronScenario ulysses = of("--deepspeed --zero-stage 1 --ds-sequence-parallel-size 4");
+  CHECK(flag_of_arguments(ulysses, "cp") == "4");
+  CHECK(flag_of_arguments(ulysses, "dp") == "2");
+  CHECK(flag_of_arguments(ulysses, "context-exchange") == "all-to-all");
+  CHECK(flag_of_arguments(of("--fp16"), "grad-dtype") == "fp16");
+  CHECK(flag_of_arguments(of("--fp16 --accumulate-allreduce-grads-in-fp32"), "grad-dtype") == "(none)");
+  CHECK(flag_of_arguments(of("--bf16"), "grad-dtype") == "(none)");
+}
+
+TEST_CASE("what changes time or memory and is not modelled is named") {
+  const std::string plain =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+      "--seq-length 64 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16 ";
+  const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
+  CHECK(of("--optimizer adam --empty-unused-memory-level 0 --data-path a --data-cache-path b").findings.empty());
+  CHECK(argument_noted(of("--optimizer muon"), "--optimizer muon: counts as Adam"));
+  CHECK(argument_noted(of("--no-rope-fusion"), "fused kernels switched off"));
+  CHECK(argument_noted(of("--empty-unused-memory-level 2"), "what slows a step down"));
+  CHECK(argument_noted(of("--retro-add-retriever"), "parts of another model"));
+  CHECK(argument_noted(of("--moe-permute-fusion"), "details of the exchange of tokens"));
+  CHECK(argument_noted(of("--ddp-num-buckets 4"), "--ddp-num-buckets 4: not modelled"));
+  CHECK(argument_noted(of("--data-parallel-size 4"), "--data-parallel-size 4: not known"));
+  CHECK(argument_noted(of("--tensor-model-parallel-size 2 --distribute-saved-activations"),
+                       "--distribute-saved-activations"));
+  const auto program = [&](const std::string& name) {
+    std::string changed = plain;
+    changed.replace(changed.find("pretrain_gpt.py"), 15, name);
+    return read_megatron(changed, "x.sh");
+  };
+  CHECK(argument_noted(program("a/pretrain_bert.py"), "pretrain_bert.py: the model counts as a GPT"));
+  CHECK_FALSE(argument_noted(program("a/pretrain_gpt.py"), "counts as a GPT"));
+}
+
+}  // namespace debubble

@@ -67,7 +67,7 @@ use-residual moe-train-capacity-factor= moe-eval-capacity-factor= moe-min-capaci
 fp4-format= fp4-recipe= fp4-param-gather fp4-param first-last-layers-bf16 num-layers-at-start-in-bf16= num-layers-at-end-in-bf16= fp8-quantizer-factory= te-precision-config-file= fp8-dot-product-attention fp8-multi-head-attention keep-fp8-weight-transpose-cache reuse-grad-buf-for-mxfp8-param-ag | products in another form of 8 or 4 bits
 main-params-dtype= main-grads-dtype= store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
 outer-dp-sharding-strategy= fsdp-double-buffer init-model-with-meta-device torch-fsdp2-no-reshard-after-forward suggested-communication-unit-size= fsdp-manual-registration enable-full-sharding-in-hsdp fsdp-all-gather-in-start-param-sync | how shards are gathered
-use-nccl-ub disable-symmetric-registration use-sharp ddp-pad-buckets-for-high-nccl-busbw use-ring-exchange-p2p ddp-average-in-collective use-tp-pp-dp-mapping rank-order= high-priority-stream-groups* overlap-dispatch-backward-with-experts-wgrad nccl-all-reduce-for-prefill no-delay-grad-reduce delay-grad-reduce delay-param-gather no-scatter-gather-tensors-in-pipeline contiguous-buffers use-contiguous-buffers-in-local-ddp use-cpu-initialization-memory ddp-impl= | how collectives are sent
+use-nccl-ub disable-symmetric-registration use-sharp ddp-pad-buckets-for-high-nccl-busbw use-ring-exchange-p2p ddp-average-in-collective use-tp-pp-dp-mapping rank-order= high-priority-stream-groups* overlap-dispatch-backward-with-experts-wgrad nccl-all-reduce-for-prefill no-delay-grad-reduce delay-grad-reduce delay-param-gather no-scatter-gather-tensors-in-pipeline contiguous-buffers use-contiguous-buffers-in-local-ddp use-cpu-initialization-memory ddp-impl= DDP-impl= | how collectives are sent
 zero-reduce-scatter zero-contigious-gradients zero-contiguous-gradients zero-reduce-bucket-size= zero-allgather-bucket-size= memory-centric-tiled-linear tile-factor= ds-inference ds-pipeline-enabled deepspeed-mpi compression-training | details of ZeRO
 cuda-graph-scope* cuda-graph-modules* cuda-graph-use-single-mempool cuda-graph-retain-backward-graph cuda-graph-warmup-steps= inference-dynamic-batching cuda-graph-num-warmup-steps= optimizer-cuda-graph | which parts are in a CUDA graph
 variable-seq-lengths reset-attention-mask use-packed-sequence sft use-dynamic-batch-size max-tokens-per-gpu= log-probs-max-tokens-per-gpu= train-mtp sequence-packing packing-buffer-size= data-efficiency-curriculum-learning curriculum-learning random-ltd random-ltd-layer-num= train-tokens-random-ltd= decrease-batch-size-if-needed use-varlen dynamic-context-parallel | samples of different lengths
@@ -184,7 +184,7 @@ use-loss-scaling recompute-vision allow-missing-conv-checkpoint convert-model hf
 transformer-pipeline-model-parallel-dummy dist-init use-distillation-loss
 reward-model-type= language-embed-path= vocab-size-multiple= eos-id= bos-id= pad-token-id=
 use-loss-mask loss-mask-type= dataloader-save= dataloader-load-dir= log-ppl loss-on-targets-only
-retro-project-dir= retro-verify-neighbor-count
+data-path2* retro-project-dir= retro-verify-neighbor-count
 )";
 
 }  // namespace debubble

@@ -73,12 +73,8 @@ MegatronNumberFormats number_formats(MegatronArguments& arguments) {
     (void)arguments.flag("fp8-param-gather");
   }
   read_optimizer(arguments, bfloat, formats);
-  const bool wide = arguments.flag("accumulate-allreduce-grads-in-fp32");
-  if (arguments.flag("grad-reduce-in-bf16")) {
-    formats.flags.emplace_back("grad-dtype", "bf16");
-  } else if (half && !bfloat && !wide) {  // --bf16 implies 32 bits, --fp16 does not
-    formats.flags.emplace_back("grad-dtype", "fp16");
-  }
+  (void)arguments.flag("accumulate-allreduce-grads-in-fp32");
+  if (arguments.flag("grad-reduce-in-bf16")) formats.flags.emplace_back("grad-dtype", "bf16");
   return formats;
 }
 

@@ -165,7 +165,20 @@ class RankCounter {
     return found == launch_.batch.end() ? std::nullopt : std::optional(found->second);
   }
 
+  // SLURM_NTASKS of the job around it, where neither srun nor the lines of the job say a number.
+  [[nodiscard]] std::optional<std::string> tasks_of_job(const Strings& words) const {
+    const auto job = launch_.environment.find("SLURM_NTASKS");
+    if (job == launch_.environment.end()) return std::nullopt;
+    const bool own =
+        option(words, {"-n", "--ntasks"}) || option(words, {"-N", "--nodes"}) || option(words, {"--ntasks-per-node"});
+    const auto counted = [this](const char* lines) { return positive(batch(lines).value_or("")).has_value(); };
+    if (own || counted("ntasks") || (counted("nodes") && counted("ntasks-per-node"))) return std::nullopt;
+    return job->second;
+  }
+
   RankCount srun(const Strings& words) {
+    const auto job = tasks_of_job(words);
+    if (job) return product(number(job, "SLURM_NTASKS"), 1, "");
     const auto own = [&](std::initializer_list<std::string_view> names, const char* lines) {
       const auto value = option(words, names);
       return value ? value : batch(lines);
@@ -174,8 +187,6 @@ class RankCounter {
     if (all) return product(number(all, "srun's --ntasks"), 1, "");
     const auto nodes = own({"-N", "--nodes"}, "nodes");
     const auto each = own({"--ntasks-per-node"}, "ntasks-per-node");
-    const auto job = launch_.environment.find("SLURM_NTASKS");  // of the job around it
-    if (!nodes && !each && job != launch_.environment.end()) return product(number(job->second, "SLURM_NTASKS"), 1, "");
     return product(number(nodes, "the number of nodes of the job (#SBATCH --nodes)"),
                    number(each, "the tasks per node of the job (#SBATCH --ntasks-per-node)"),
                    "#SBATCH --nodes and --ntasks-per-node");

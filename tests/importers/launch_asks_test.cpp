@@ -210,6 +210,9 @@ TEST_CASE("ranks of the job around srun") {
   CHECK(read_launch(script, "x.sh", with("SLURM_NTASKS", "64")).ranks == 64);
   CHECK(read_launch("export SLURM_NTASKS=16\n" + script, "x.sh", LaunchGiven{}).ranks == 16);
   CHECK(!read_launch(script, "x.sh", LaunchGiven{}).ranks);
+  const std::string job = "#SBATCH --nodes=mine\n#SBATCH --ntasks-per-node=4\n" + script;
+  CHECK(read_launch(job, "x.sh", with("SLURM_NTASKS", "64")).ranks == 64);
+  CHECK(!read_launch(job, "x.sh", LaunchGiven{}).ranks);
   CHECK(read_launch("srun -N 2 --ntasks-per-node 4" + script.substr(4), "x.sh", with("SLURM_NTASKS", "64")).ranks == 8);
 }
 

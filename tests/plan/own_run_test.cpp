@@ -14,7 +14,7 @@ using PlanJson = nlohmann::json;
 constexpr const char* kScript = R"(MODEL="--num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024"
 torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py $MODEL --max-position-embeddings 1024 \
   --micro-batch-size 2 --global-batch-size 32 --bf16 --tokenizer-type GPT2BPETokenizer \
-  --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --squared-relu
+  --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --no-rope-fusion
 )";
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -35,7 +35,7 @@ TEST_CASE("the script, what import makes of it, and its flags are one job, and o
   CHECK(own["name"] == "train.sh");
   CHECK(own["choice"]["text"] == "tp 2, pp 2, dp 2; 1f1b; 8 microbatches of 2 samples; partition even");
   CHECK(own["problem"].is_null());
-  CHECK(has(own["notes"].dump(), "--squared-relu"));
+  CHECK(has(own["notes"].dump(), "--no-rope-fusion"));
   CHECK(own["run"]["makespan_ns"] > plan["runs"][0]["makespan_ns"]);
   CHECK(own["faster_plans"] >= 1);
 

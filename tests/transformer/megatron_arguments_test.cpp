@@ -57,7 +57,7 @@ TEST_CASE("Megatron-DeepSpeed's spellings and defaults of the model") {
       text_has_argument(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
 }
 
-TEST_CASE("attention, ranks of a sequence and gradients by the framework") {
+TEST_CASE("attention and ranks of a sequence by the framework") {
   const std::string plain =
       "deepspeed --num_nodes 1 --num_gpus 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
       "--seq-length 64 --micro-batch-size 1 --global-batch-size 1_024 --vocab-size 32000 ";
@@ -75,9 +75,6 @@ TEST_CASE("attention, ranks of a sequence and gradients by the framework") {
   CHECK(flag_of_arguments(ulysses, "cp") == "4");
   CHECK(flag_of_arguments(ulysses, "dp") == "2");
   CHECK(flag_of_arguments(ulysses, "context-exchange") == "all-to-all");
-  CHECK(flag_of_arguments(of("--fp16"), "grad-dtype") == "fp16");
-  CHECK(flag_of_arguments(of("--fp16 --accumulate-allreduce-grads-in-fp32"), "grad-dtype") == "(none)");
-  CHECK(flag_of_arguments(of("--bf16"), "grad-dtype") == "(none)");
 }
 
 TEST_CASE("what changes time or memory and is not modelled is named") {

@@ -185,8 +185,10 @@ class Translation {
     }
     set("attention", flash ? "flash" : "unfused");
     for (const char* name : {"attention-softmax-in-fp32", "apply-query-key-layer-scaling"}) {
-      if (!in_.flag(name) || flash) continue;
-      in_.find(std::string("--") + name + ": the softmax counts in the format of the products");
+      // The fused kernel reads and writes the format of the products whatever it computes in.
+      if (!in_.flag(name) || flash || !in_.flag("no-masked-softmax-fusion")) continue;
+      in_.find(std::string("--no-masked-softmax-fusion with --") + name +
+               ": the softmax counts as fused, in the format of the products");
     }
   }
 

@@ -102,8 +102,9 @@ class ModelArguments {
     // Megatron-DeepSpeed has the number alone, and as many as heads by default.
     const bool deepspeed = in_.by_name("num-query-groups", "num-key-value-heads") && groups && *groups != heads;
     if (in_.flag("group-query-attention") || deepspeed) size("kv_heads", groups.value_or(1));
-    copy_size("kv-channels", "head_size");
     const bool latent = in_.flag("multi-latent-attention");  // whose norms are always counted
+    const auto channels = in_.number("kv-channels");         // which latent attention has by other names
+    if (channels && !latent) size("head_size", *channels);
     if (in_.flag("qk-layernorm") && !latent) sizes_ += ",qk_norm=head";
     if (!latent) return;
     copy_size("q-lora-rank", "query_rank");

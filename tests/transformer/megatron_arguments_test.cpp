@@ -52,6 +52,10 @@ TEST_CASE("Megatron-DeepSpeed's spellings and defaults of the model") {
   CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "moe_every=4"));
   CHECK(text_has_argument(sizes("--num-experts 8"), "experts_per_token=2"));
   CHECK_FALSE(text_has_argument(sizes("--num-experts 8"), "moe_every"));
+  CHECK(text_has_argument(sizes("--kv-channels 64"), "head_size=64"));
+  const std::string latent = sizes("--multi-latent-attention --kv-channels 64");
+  CHECK(text_has_argument(latent, "head_size=128"));
+  CHECK_FALSE(text_has_argument(latent, "head_size=64"));
   CHECK(text_has_argument(sizes("--mtp-num-layers 1"), "predicted_tokens=1"));
   CHECK(
       text_has_argument(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
@@ -64,10 +68,13 @@ TEST_CASE("attention and ranks of a sequence by the framework") {
   const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
   CHECK(flag_of_arguments(of(""), "microbatches") == "128");
   CHECK(flag_of_arguments(of(""), "attention") == "flash");
-  const MegatronScenario local = of("--deepspeed --zero-stage 1 --attention-softmax-in-fp32");
+  const MegatronScenario local =
+      of("--deepspeed --zero-stage 1 --attention-softmax-in-fp32 --no-masked-softmax-fusion");
   CHECK(flag_of_arguments(local, "attention") == "unfused");
-  CHECK(argument_noted(local, "--attention-softmax-in-fp32: the softmax counts in the format of the products"));
+  CHECK(
+      argument_noted(local, "--attention-softmax-in-fp32: the softmax counts as fused, in the format of the products"));
   CHECK_FALSE(argument_noted(of("--attention-softmax-in-fp32"), "softmax"));
+  CHECK_FALSE(argument_noted(of("--deepspeed --zero-stage 1 --attention-softmax-in-fp32"), "softmax"));
   CHECK(flag_of_arguments(of("--deepspeed --zero-stage 1 --use-flash-attn-v2"), "attention") == "flash");
   CHECK(flag_of_arguments(of("--deepspeed --zero-stage 1 --transformer-impl transformer_engine"), "attention") ==
         "flash");

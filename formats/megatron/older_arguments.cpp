@@ -117,11 +117,17 @@ class DeepSpeedConfig {
     return value.empty() || (enabled != value.end() && *enabled == false);
   }
 
+  static bool is_adam(const DeepSpeedJson& optimizer) {
+    const DeepSpeedJson type = optimizer.is_object() ? optimizer.value("type", DeepSpeedJson()) : DeepSpeedJson();
+    return type == "Adam" || type == "AdamW" || type == "FusedAdam";
+  }
+
   template <std::size_t N>
   static void add_others(const DeepSpeedJson& object, const std::array<std::string_view, N>& known,
                          std::string& others) {
     for (const auto& [key, value] : object.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end() || is_off(value)) continue;
+      if (key == "optimizer" && is_adam(value)) continue;
       others += (others.empty() ? "\"" : ", \"") + key + "\"";
     }
   }

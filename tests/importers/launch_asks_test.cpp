@@ -228,6 +228,7 @@ TEST_CASE("keys of DeepSpeed's configuration that are not modelled are named") {
                 ", \"overlap_comm\": true");
   CHECK(noted(some, "\"optimizer\", \"overlap_comm\" of ds.json: not modelled, and may change time or memory"));
   CHECK(!noted(some, "flops_profiler"));
+  CHECK(!noted(with_keys(", \"optimizer\": {\"type\": \"AdamW\"}", ""), "may change time"));
   CHECK(!noted(with_keys("", ", \"overlap_comm\": false, \"elastic_checkpoint\": true"), "may change time"));
   const std::string made = "sed s/A/4/ conf/ds_TEMPLATE.json > ds.json\n";
   CHECK(says(asked(made + kTraining + "--deepspeed --deepspeed_config ds.json"), "--file conf/ds_TEMPLATE.json=PATH"));

@@ -158,7 +158,8 @@ class Names(InFolder):
 
     def test_what_is_written_for_another_reader_stays_one_thing(self):
         name = 'x\ndevices = 99\n#.sh'
-        self.write(name, "torchrun --nproc_per_node 2 pretrain_gpt.py --pipeline-model-parallel-size 2 --num-layers 4 --hidden-size 64 "
+        self.write(name, "torchrun --nproc_per_node 2 pretrain_gpt.py --pipeline-model-parallel-size 2 "
+                         "--num-layers 4 --hidden-size 64 "
                          "--num-attention-heads 4 --seq-length 128 --micro-batch-size 1 --global-batch-size 8\n")
         ended = self.run_here("import", "--from", "megatron", name)
         self.assertEqual(ended.status, 0, ended.err)

@@ -136,20 +136,26 @@ class Reader {
   }
 
  private:
-  // With two arguments that trainings have, or one where none has two.
+  // With a model's layers, or with two arguments that trainings have, or one where none has two: what converts a
+  // checkpoint beforehand has sizes of groups as well.
   std::vector<const shell::Launch*> candidates() const {
+    std::vector<const shell::Launch*> whole;
     std::vector<const shell::Launch*> list;
     std::vector<const shell::Launch*> weak;
     for (const shell::Launch& launch : found_.launches) {
       Readings readings(found_.unknowns);
       std::set<std::string> core;
+      bool layers = false;
       for (const std::string& word : readings.words(launch.arguments, -1, 0)) {
         const std::string option = option_name(word);
         if (std::find(kCore.begin(), kCore.end(), option) != kCore.end()) core.insert(option);
+        layers = layers || option == "num-layers" || option == "hybrid-override-pattern" || option == "yaml-cfg";
       }
+      if (layers && (core.size() >= 2 || core.contains("yaml-cfg"))) whole.push_back(&launch);
       if (core.size() >= 2 || core.contains("yaml-cfg")) list.push_back(&launch);
       if (!core.empty()) weak.push_back(&launch);
     }
+    if (!whole.empty()) return whole;
     return list.empty() ? weak : list;
   }
 

@@ -30,11 +30,14 @@ Signature signature_of(const std::vector<std::string>& words) {
   std::string name;
   ArgumentValues room = ArgumentValues::kNone;
   bool relevant = false;
+  std::size_t filled = 0;  // values that the option has so far
+  bool weight = false;     // the last one is a number, as before each path of --data-path
   for (const std::string& word : words) {
     const std::string option = shell::has_mark(word.substr(0, word.find('='))) ? "" : option_name(word);
     if (!option.empty()) {
       name = option;
       relevant = matters(option);
+      filled = 0;
       const auto row = megatron_argument(option);
       room = row ? row->values : ArgumentValues::kMany;
       const std::size_t equals = word.find('=');
@@ -43,11 +46,15 @@ Signature signature_of(const std::vector<std::string>& words) {
         if (relevant) signature.values[name].push_back(word.substr(equals + 1));
         room = ArgumentValues::kNone;
       }
-    } else if (room == ArgumentValues::kNone && word.starts_with("\x01")) {
+    } else if (word.starts_with("\x01") &&
+               (room == ArgumentValues::kNone ||
+                (room == ArgumentValues::kMany && filled > 0 && !weight && shell::is_mark(word)))) {
       for (const int number : shell::marks(word)) signature.open.insert(number);
       continue;
     } else {
       if (relevant) signature.values[name].push_back(word);
+      ++filled;
+      weight = word.find_first_not_of("0123456789.") == std::string::npos;
       if (room == ArgumentValues::kOne) room = ArgumentValues::kNone;
     }
     // A file's name matters by what is in it, which is looked up by that very name.

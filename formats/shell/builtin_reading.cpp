@@ -8,9 +8,9 @@ namespace debubble::shell {
 namespace {
 
 // The next line of the input; nothing at its end.
-std::optional<std::string> next_line(std::string& input) {
+std::optional<std::string> next_line(std::string& input, char separator = '\n') {
   if (input.empty()) return std::nullopt;
-  const std::size_t end = input.find('\n');
+  const std::size_t end = input.find(separator);
   std::string line = input.substr(0, end);
   input = end == std::string::npos ? "" : input.substr(end + 1);
   return line;
@@ -20,7 +20,7 @@ void give_fields(Machine& machine, const std::string& line, const Strings& names
   const std::string separators =
       machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
   const auto is_separator = [&](char c) { return separators.find(c) != std::string::npos; };
-  const auto is_blank = [&](char c) { return is_separator(c) && (c == ' ' || c == '\t'); };
+  const auto is_blank = [&](char c) { return is_separator(c) && (c == ' ' || c == '\t' || c == '\n'); };
   std::size_t at = 0;
   std::size_t end = line.size();
   while (at < end && is_blank(line[at])) ++at;
@@ -54,7 +54,7 @@ void give_array(Machine& machine, const std::string& line, const std::string& na
     if (!item.empty() || (!blank && next > 0)) array.items[next++] = item;
     item.clear();
   }
-  machine.state().variables[name] = array;
+  machine.state().variables[machine.target_of(name)] = array;
 }
 
 }  // namespace
@@ -62,13 +62,18 @@ void give_array(Machine& machine, const std::string& line, const std::string& na
 Flow run_read(Machine& machine, const Strings& words, const Command&) {
   Strings names;
   std::string array;
+  char end = '\n';
   for (std::size_t k = 1; k < words.size(); ++k) {
     const std::string& word = words[k];
     if (word.size() < 2 || word[0] != '-') {
       names.push_back(word);
+    } else if (const std::size_t letter = word.find('d'); letter != std::string::npos) {
+      std::string value = word.substr(letter + 1);
+      if (value.empty() && k + 1 < words.size()) value = words[++k];
+      end = value.empty() ? '\0' : value[0];
     } else if (word.find('a') != std::string::npos) {
       if (k + 1 < words.size()) array = words[++k];
-    } else if (std::string_view("pdtnNui").find(word.back()) != std::string_view::npos) {
+    } else if (std::string_view("ptnNui").find(word.back()) != std::string_view::npos) {
       ++k;
     }
   }
@@ -84,13 +89,15 @@ Flow run_read(Machine& machine, const Strings& words, const Command&) {
     state.status = Status{0, false, marks(text)};
     return {};
   }
-  const std::optional<std::string> line = next_line(*state.input);
+  const bool closed = state.input->find(end) != std::string::npos;
+  const std::optional<std::string> line = next_line(*state.input, end);
   if (array.empty()) {
     give_fields(machine, line.value_or(""), names);
   } else {
     give_array(machine, line.value_or(""), array);
   }
-  machine.finish(line ? 0 : 1);
+  // What ends without its separator fails, unless nobody knows where it ends.
+  machine.finish(line && (closed || has_mark(*line)) ? 0 : 1);
   return {};
 }
 
@@ -106,7 +113,7 @@ Flow run_mapfile(Machine& machine, const Strings& words, const Command&) {
   std::int64_t next = 0;
   std::string input = *state.input;
   while (const auto line = next_line(input)) array.items[next++] = *line + (bare ? "" : "\n");
-  state.variables[name] = array;
+  state.variables[machine.target_of(name)] = array;
   state.input = "";
   return done(machine);
 }

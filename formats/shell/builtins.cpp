@@ -62,16 +62,50 @@ Flow run_printf(Machine& machine, const Strings& words, const Command&) {
   return done(machine);
 }
 
-Flow run_cd(Machine& machine, const Strings& words, const Command&) {
-  std::size_t at = 1;
-  while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') ++at;
-  std::string folder = at < words.size() ? words[at] : machine.value_of("HOME");
-  if (folder == "-") folder = machine.value_of("OLDPWD");
+Flow change_folder(Machine& machine, const std::string& folder) {
   const std::string whole = machine.path_of(folder);
   machine.assign("OLDPWD", machine.state().folder);
   machine.state().folder = whole;
   machine.assign("PWD", whole);
   return done(machine);
+}
+
+Flow run_cd(Machine& machine, const Strings& words, const Command&) {
+  std::size_t at = 1;
+  while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') ++at;
+  const std::string folder = at < words.size() ? words[at] : machine.value_of("HOME");
+  return change_folder(machine, folder == "-" ? machine.value_of("OLDPWD") : folder);
+}
+
+Flow print_folders(Machine& machine) {
+  std::string text = machine.state().folder;
+  const Strings& left = machine.state().left_folders;
+  for (auto folder = left.rbegin(); folder != left.rend(); ++folder) text += " " + *folder;
+  machine.print(text + "\n");
+  return done(machine);
+}
+
+// pushd folder; pushd alone exchanges the two on top
+Flow run_pushd(Machine& machine, const Strings& words, const Command&) {
+  Strings& left = machine.state().left_folders;
+  std::string folder = words.size() > 1 ? words.back() : "";
+  if (words.size() < 2) {
+    if (left.empty()) throw CommandFailure{};
+    folder = std::exchange(left.back(), machine.state().folder);
+  } else {
+    left.push_back(machine.state().folder);
+  }
+  (void)change_folder(machine, folder);
+  return print_folders(machine);
+}
+
+Flow run_popd(Machine& machine, const Strings&, const Command&) {
+  Strings& left = machine.state().left_folders;
+  if (left.empty()) throw CommandFailure{};
+  const std::string folder = left.back();
+  left.pop_back();
+  (void)change_folder(machine, folder);
+  return print_folders(machine);
 }
 
 Flow run_pwd(Machine& machine, const Strings&, const Command&) {
@@ -84,6 +118,7 @@ Flow run_set(Machine& machine, const Strings& words, const Command&) {
   const auto option = [&state](char letter, bool on) {
     if (letter == 'e') state.stops_on_error = on;
     if (letter == 'u') state.refuses_unset = on;
+    if (letter == 'a') state.exports_all = on;
   };
   std::size_t at = 1;
   for (; at < words.size(); ++at) {
@@ -108,6 +143,7 @@ Flow run_set(Machine& machine, const Strings& words, const Command&) {
       if (name == "pipefail") state.fails_in_pipes = on;
       if (name == "errexit") option('e', on);
       if (name == "nounset") option('u', on);
+      if (name == "allexport") option('a', on);
     }
   }
   return done(machine);
@@ -147,6 +183,10 @@ Flow run_eval(Machine& machine, const Strings& words, const Command&) {
   std::string text;
   for (std::size_t k = 1; k < words.size(); ++k) text += (k > 1 ? " " : "") + words[k];
   machine.finish(0);
+  if (is_mark(text)) {
+    machine.set_elsewhere("`eval` of " + machine.unknowns().at(marks(text).front()).what);
+    return done(machine);
+  }
   return machine.run_text(text, machine.line());
 }
 
@@ -178,7 +218,11 @@ Flow run_let(Machine& machine, const Strings& words, const Command&) {
 Flow run_unset(Machine& machine, const Strings& words, const Command&) {
   for (std::size_t k = 1; k < words.size(); ++k) {
     const std::string& word = words[k];
-    if (word == "-v" || word == "-n") continue;
+    if (word == "-v") continue;
+    if (word == "-n") {
+      for (++k; k < words.size(); ++k) machine.state().variables.erase(words[k]);
+      break;
+    }
     if (word == "-f") {
       for (++k; k < words.size(); ++k) machine.state().functions.erase(words[k]);
       break;
@@ -200,13 +244,27 @@ void hide(Machine& machine, const std::string& name) {
   saved[name] = found == state.variables.end() ? std::nullopt : std::optional(found->second);
 }
 
+// A local variable refers to nothing, whatever the one does that it hides.
+void forget_reference(Machine& machine, const std::string& name) {
+  auto& variables = machine.state().variables;
+  const auto found = variables.find(name);
+  const bool refers = found != variables.end() && !found->second.refers_to.empty();
+  if (refers && !machine.state().frames.empty()) variables.erase(found);
+}
+
 Flow run_declare(Machine& machine, const Strings& words, const Command& command) {
   const std::string& verb = words.front();
   const bool local = verb == "local" || ((verb == "declare" || verb == "typeset") && !has_option(words, 'g'));
   const bool exports = verb == "export" || has_option(words, 'x');
+  const bool refers = verb != "export" && has_option(words, 'n');
+  if (has_option(words, 'f') || has_option(words, 'F')) {
+    const Strings names = rest(words);
+    if (exports) machine.state().exported_functions.insert(names.begin(), names.end());
+    return done(machine);
+  }
   const auto attributes = [&](const std::string& name) {
-    Variable& variable = machine.variable(name);
-    if (exports) variable.exported = true;
+    Variable& variable = machine.variable(machine.target_of(name));
+    if (exports) variable.exported = !(verb == "export" && has_option(words, 'n'));
     if (verb == "export") return;
     if (has_option(words, 'A')) variable.has_keys = true;
     if (has_option(words, 'a')) variable.array = true;
@@ -217,11 +275,18 @@ Flow run_declare(Machine& machine, const Strings& words, const Command& command)
     if (word.starts_with("-") || word.starts_with("+")) continue;
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    if (has_mark(name)) continue;
+    if (has_mark(name)) {
+      machine.set_elsewhere("`" + verb + "` of " + shown(word, machine.unknowns()));
+      continue;
+    }
     if (local) hide(machine, name);
+    if (refers) {
+      machine.refer(name, equals == std::string::npos ? "" : word.substr(equals + 1));
+      continue;
+    }
+    if (local) forget_reference(machine, name);
     if (local && !machine.state().frames.empty() && equals == std::string::npos) {
       machine.state().variables[name] = Variable{};
-      machine.state().variables[name].items[0] = "";
     }
     if (equals != std::string::npos) machine.assign(name, word.substr(equals + 1));
     if (exports && equals == std::string::npos && !machine.state().variables.contains(name)) continue;
@@ -229,6 +294,11 @@ Flow run_declare(Machine& machine, const Strings& words, const Command& command)
   }
   for (const Assignment& assignment : command.declared) {
     if (local) hide(machine, assignment.name);
+    if (refers) {
+      machine.refer(assignment.name, machine.single(assignment.value));
+      continue;
+    }
+    if (local) forget_reference(machine, assignment.name);
     const bool fresh = !assignment.append && has_option(words, 'A');
     if (fresh) machine.state().variables[assignment.name] = Variable{.has_keys = true};
     if (!fresh && !assignment.append && has_option(words, 'i')) machine.variable(assignment.name).integer = true;
@@ -268,7 +338,7 @@ const std::map<std::string, Builtin>& builtins() {
   static const std::map<std::string, Builtin> all{
       {":", run_nothing},       {"true", run_nothing},      {"false", run_false},
       {"echo", run_echo},       {"printf", run_printf},     {"cd", run_cd},
-      {"pushd", run_cd},        {"pwd", run_pwd},           {"set", run_set},
+      {"pushd", run_pushd},     {"pwd", run_pwd},           {"set", run_set},
       {"shift", run_shift},     {"exit", run_exit},         {"return", run_return},
       {"break", run_break},     {"continue", run_break},    {"eval", run_eval},
       {"source", run_source},   {".", run_source},          {"[", run_test},
@@ -280,7 +350,7 @@ const std::map<std::string, Builtin>& builtins() {
       {"which", run_command},   {"hash", run_command},      {"exec", run_exec},
       {"trap", run_nothing},    {"shopt", run_nothing},     {"wait", run_nothing},
       {"ulimit", run_nothing},  {"umask", run_nothing},     {"alias", run_nothing},
-      {"unalias", run_nothing}, {"popd", run_nothing},      {"jobs", run_nothing},
+      {"unalias", run_nothing}, {"popd", run_popd},         {"jobs", run_nothing},
       {"disown", run_nothing},  {"times", run_nothing},     {"enable", run_nothing}};
   return all;
 }

@@ -118,6 +118,7 @@ void Cursor::ansi_quotes(Word& word) {
 void Cursor::double_quotes(Word& word) {
   const int opened = line_;
   advance();
+  const std::size_t first = word.parts.size();
   word.parts.push_back(Part{.quoted = true});
   while (!done() && peek() != '"') {
     if (peek() == '\\') {
@@ -133,6 +134,10 @@ void Cursor::double_quotes(Word& word) {
   }
   if (done()) throw SyntaxError(opened, "a \" is not closed");
   advance();
+  // "$@" without arguments is no word at all: only "" itself is an empty one.
+  if (word.parts.size() > first + 1 && word.parts[first].text.empty()) {
+    word.parts.erase(word.parts.begin() + static_cast<std::ptrdiff_t>(first));
+  }
 }
 
 void Cursor::backquotes(Word& word, bool quoted) {

@@ -36,7 +36,8 @@ void Expansion::part(const Part& part, bool first) {
     }
     case Part::Kind::kCommand: {
       machine_.finish(0);
-      std::string output = machine_.caught([&] { machine_.aside([&] { (void)machine_.execute(*part.body); }); });
+      std::string output = machine_.caught([&] { machine_.aside([&] { substituted(*part.body); }); });
+      ++machine_.substitutions_;
       while (!output.empty() && output.back() == '\n') output.pop_back();
       return value(output, part.quoted);
     }
@@ -45,6 +46,22 @@ void Expansion::part(const Part& part, bool first) {
       return value(machine_.pipe_of(output), true);
     }
   }
+}
+
+// $(<file) prints the file; all else prints what its commands print.
+void Expansion::substituted(const Command& body) {
+  const Command* only = &body;
+  while (only->kind == Command::Kind::kList && only->children.size() == 1) only = only->children.front().get();
+  const bool file = only->kind == Command::Kind::kSimple && only->words.empty() && only->assignments.empty() &&
+                    only->redirections.size() == 1 && only->redirections.front().op == "<" &&
+                    only->redirections.front().descriptor <= 0;
+  if (!file) {
+    (void)machine_.execute(body);
+    return;
+  }
+  const std::string path = machine_.single(only->redirections.front().target);
+  const std::optional<std::string> content = machine_.read(path);
+  machine_.print(content ? *content : machine_.unknown_output({"<", path}));
 }
 
 std::string Expansion::tilde(const std::string& text, bool first) const {

@@ -32,6 +32,7 @@ class Expansion {
  private:
   void part(const Part& part, bool first);
   void parameter(const Part& part);
+  void substituted(const Command& body);
   void text(std::string_view text, bool quoted);
   void value(const std::string& text, bool quoted);  // of something that was replaced
   void list(const Strings& words, bool quoted, bool joins);

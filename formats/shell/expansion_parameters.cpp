@@ -73,9 +73,9 @@ ParameterValue Expansion::special(const std::string& name) {
 }
 
 ParameterValue Expansion::look_up(const Part& part) {
-  const std::string& name = part.text;
-  const auto c = static_cast<unsigned char>(name[0]);
-  if (std::isalpha(c) == 0 && c != '_') return special(name);
+  const auto c = static_cast<unsigned char>(part.text[0]);
+  if (std::isalpha(c) == 0 && c != '_') return special(part.text);
+  const std::string name = machine_.target_of(part.text);
   State& state = machine_.state();
   const auto found = state.variables.find(name);
   const std::string all = plain_index(part);
@@ -127,7 +127,7 @@ ParameterValue Expansion::indirect(const Part& part) {
   State& state = machine_.state();
   if (all == "@" || all == "*") {
     ParameterValue value{.set = true, .list = true, .joins = all == "*", .script = true};
-    const auto found = state.variables.find(part.text);
+    const auto found = state.variables.find(machine_.target_of(part.text));
     if (found == state.variables.end()) return value;
     if (found->second.keyed.size() > 1) {  // bash has an order of its own
       value.words = {machine_.mark_of({}, "the order of the keys of " + part.text)};
@@ -139,6 +139,9 @@ ParameterValue Expansion::indirect(const Part& part) {
   }
   if (part.op == "@" || part.op == "*") {  // ${!prefix@}
     return ParameterValue{true, false, false, true, {machine_.mark_of({}, "the variables named " + part.text + "*")}};
+  }
+  if (const std::string target = machine_.target_of(part.text); target != part.text) {
+    return ParameterValue{true, false, false, true, {target}};
   }
   Part direct = part;
   direct.indirect = false;
@@ -210,7 +213,7 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
   if (kind == '+') {
     if (outside) machine_.note_unset(part.text, "");
     if (present) put();
-    if (!present && part.quoted) text_nothing();
+    if (part.quoted && !found.list) text_nothing();
     return true;
   }
   if (kind == '?') {

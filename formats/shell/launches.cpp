@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "formats/shell/launcher_words.hpp"
 #include "formats/shell/machine.hpp"
 
 namespace debubble::shell {
@@ -91,7 +92,8 @@ class Starter {
     if (words.empty()) return false;
     if (++depth_ > 20) return false;
     const std::string name = base_name(words.front());
-    if (name == "sbatch") return batch_job(words);
+    if (name == "sbatch") return with_variables(words, [&] { return batch_job(words); });
+    if (name == "xargs") return xargs(words);
     if (name == "ssh" || name == "pdsh" || name == "clush") return remote(words, name);
     if (in(kShells, name)) return shell(words);
     if (is_python(words.front())) return python(words);
@@ -105,11 +107,39 @@ class Starter {
   }
 
  private:
-  static bool is_assignment(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    if (equals == 0 || equals == std::string::npos) return false;
-    return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  // What the launcher's options set is there for what it starts.
+  bool with_variables(const Strings& launcher, const std::function<bool()>& body) {
+    std::map<std::string, std::optional<Variable>> hidden;
+    auto& variables = machine_.state().variables;
+    for (const auto& [name, value] : handed_variables(launcher)) {
+      const auto found = variables.find(name);
+      hidden.emplace(name, found == variables.end() ? std::nullopt : std::optional(found->second));
+      machine_.assign(name, value);
+      variables[name].exported = true;
+    }
+    const bool started = body();
+    for (auto& [name, value] : hidden) {
+      if (value) {
+        variables[name] = std::move(*value);
+      } else {
+        variables.erase(name);
+      }
+    }
+    return started;
+  }
+
+  bool xargs(const Strings& words) {
+    const XargsWords found = xargs_words(machine_, words);
+    if (!found.starts) {
+      machine_.finish(0);
+      return true;
+    }
+    const auto command = words.begin() + static_cast<std::ptrdiff_t>(found.command);
+    if (found.command >= words.size()) return false;
+    launchers_.emplace_back(words.begin(), command);
+    Strings inner(command, words.end());
+    inner.insert(inner.end(), found.added.begin(), found.added.end());
+    return start(inner);
   }
 
   void keep(const std::string& program, Strings arguments) {
@@ -144,7 +174,9 @@ class Starter {
         continue;
       }
       launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k));
-      return start(Strings(words.begin() + static_cast<std::ptrdiff_t>(k), words.end()));
+      const Strings launcher = launchers_.back();
+      return with_variables(
+          launcher, [&] { return start(Strings(words.begin() + static_cast<std::ptrdiff_t>(k), words.end())); });
     }
     return false;
   }

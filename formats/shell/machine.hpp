@@ -71,10 +71,13 @@ class Machine {
 
   // machine_variables.cpp
   std::string value_of(const std::string& name, const std::string& index = "");
-  void assign(const std::string& name, const std::string& value, bool append = false, const std::string& index = "");
+  void assign(const std::string& alias, const std::string& value, bool append = false, const std::string& index = "");
   void assign(const Assignment& assignment);
   Variable& variable(const std::string& name);
-  void unset(const std::string& name, const std::string& index);
+  // The name itself; of one that `local -n` made, the name that it refers to.
+  [[nodiscard]] std::string target_of(const std::string& name) const;
+  void refer(const std::string& name, const std::string& target);
+  void unset(const std::string& alias, const std::string& index);
   ArithmeticResult arithmetic(const std::string& text);
   std::string expanded(const std::string& text);  // as between double quotes
 
@@ -84,6 +87,7 @@ class Machine {
   Answer is_empty(const std::string& text);
   Answer equals(const std::string& a, const std::string& b);
   Answer compare(const std::string& op, const std::string& a, const std::string& b, bool expressions);
+  Answer is_set(const std::string& text);
   Answer unary_test(const std::string& op, const std::string& text);
   Answer regex_test(const std::string& text, const std::string& expression);
   Answer matching(const std::string& text, const std::string& pattern);
@@ -103,6 +107,7 @@ class Machine {
   void finish_unknown(const std::string& what, const std::string& setter = "");
   std::string unknown_output(const Strings& words);
   void note(const std::string& text, int line);
+  void set_elsewhere(const std::string& by);  // what variables it sets is not known
   void spend(std::size_t steps);
   State& state() { return state_; }
   Unknowns& unknowns() { return unknowns_; }
@@ -167,6 +172,7 @@ class Machine {
   std::set<std::string> own_names_;           // that the script assigns somewhere
   std::vector<Parked> parked_;
   std::size_t steps_ = 0;
+  std::size_t substitutions_ = 0;  // $(...) that ran
   int depth_ = 0;
   int tested_ = 0;  // inside a condition: `set -e` does not count
   int line_ = 0;

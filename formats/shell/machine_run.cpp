@@ -151,6 +151,7 @@ Flow Machine::execute(const Command& command) {
         return while_loop(command);
       case Kind::kFunction:
         state_.functions[command.name] = command.children.front();
+        if (state_.exports_all) state_.exported_functions.insert(command.name);
         finish(0);
         return {};
       case Kind::kSubshell:

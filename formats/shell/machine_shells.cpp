@@ -105,11 +105,13 @@ void Machine::child_shell(const std::string& text, const Strings& arguments, boo
     for (auto it = state_.variables.begin(); it != state_.variables.end();) {
       it = it->second.exported ? std::next(it) : state_.variables.erase(it);
     }
-    state_.functions.clear();
+    std::erase_if(state_.functions,
+                  [this](const auto& function) { return !state_.exported_functions.contains(function.first); });
     state_.frames.clear();
     state_.positional = arguments;
     state_.positional_given = true;
-    state_.stops_on_error = state_.refuses_unset = state_.fails_in_pipes = false;
+    state_.stops_on_error = state_.refuses_unset = state_.fails_in_pipes = state_.exports_all = false;
+    state_.left_folders.clear();
     const std::map<std::string, std::string> batch = state_.batch;
     if (is_file) {
       for (auto& [key, value] : batch_options(text)) state_.batch[key] = value;

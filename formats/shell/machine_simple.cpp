@@ -54,6 +54,9 @@ std::map<std::string, std::string> batch_options(const std::string& text) {
   std::map<std::string, std::string> options;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    // Slurm reads no further than the first command: what a here-document has is another job's.
+    const std::size_t text_begin = line.find_first_not_of(" \t\r");
+    if (text_begin != std::string::npos && line[text_begin] != '#') break;
     if (!line.starts_with("#SBATCH")) continue;
     std::istringstream words(line.substr(7));
     std::string name;
@@ -177,8 +180,9 @@ Flow Machine::simple(const Command& command) {
   line_ = command.line;
   const Strings words = fields(command.words);
   if (words.empty()) {
-    if (command.words.empty()) finish(0);
-    for (const Assignment& assignment : command.assignments) assign(assignment);
+    const std::size_t before = substitutions_;
+    for (const Assignment& assignment : command.assignments) assign(assignment);  // they may read $?
+    if (command.words.empty() && substitutions_ == before) finish(0);
     if (command.redirections.empty()) return after({});
     const Status status = state_.status;
     const Flow flow = redirected(command, [] { return Flow{}; });

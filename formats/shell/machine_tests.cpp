@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "formats/shell/expansion.hpp"
 #include "formats/shell/machine.hpp"
 #include "formats/shell/patterns.hpp"
 
@@ -114,10 +115,35 @@ Answer Machine::compare(const std::string& op, const std::string& a, const std::
   return Answer{same.value_or(false), true};
 }
 
+// [[ -v name ]], [[ -v name[index] ]]
+Answer Machine::is_set(const std::string& text) {
+  if (has_mark(text)) return Answer{false, false, marks(text)};
+  const std::size_t bracket = text.find('[');
+  const bool item = bracket != std::string::npos && text.back() == ']';
+  const std::string name = target_of(text.substr(0, bracket));
+  const std::string index = item ? text.substr(bracket + 1, text.size() - bracket - 2) : "0";
+  const auto found = state_.variables.find(name);
+  if (found == state_.variables.end()) {
+    const ParameterValue value = unset_variable(name, false);
+    if (value.set || value.script) return Answer{value.set, true};
+    return Answer{false, false, marks(outside_mark(name)), 0};
+  }
+  const Variable& variable = found->second;
+  if (index == "@" || index == "*") return Answer{!variable.items.empty() || !variable.keyed.empty(), true};
+  if (variable.has_keys) return Answer{variable.keyed.contains(index), true};
+  const ArithmeticResult where = arithmetic(index);
+  if (!where.known) return Answer{false, false, where.causes};
+  const auto value = variable.items.find(where.value);
+  if (value == variable.items.end()) return Answer{false, true};
+  // Where one of two branches sets it, the other reading of it is empty.
+  const Answer empty = has_mark(value->second) ? is_empty(value->second) : Answer{false, true};
+  return empty.known ? Answer{true, true} : negated(empty);
+}
+
 Answer Machine::unary_test(const std::string& op, const std::string& text) {
   if (op == "-z") return is_empty(text);
   if (op == "-n") return negated(is_empty(text));
-  if (op == "-v") return Answer{state_.variables.contains(text.substr(0, text.find('['))), true};
+  if (op == "-v") return is_set(text);
   if (op == "-t" || op == "-o") return Answer{false, true};
   return is_there(text, op[1]);
 }

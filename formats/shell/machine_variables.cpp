@@ -24,6 +24,11 @@ void Machine::note(const std::string& text, int line) {
   if (noted_.insert(text).second && noted_.size() < 200) notes_.push_back(Note{text, line});
 }
 
+void Machine::set_elsewhere(const std::string& by) {
+  note(by + ": what it sets is not known", line_);
+  source_missing_ = true;
+}
+
 void Machine::note_unset(const std::string& name, const std::string& value) {
   if (unset_.size() < 200) unset_.emplace((name[0] >= '0' && name[0] <= '9' ? "$" : "") + name, value);
 }
@@ -83,7 +88,25 @@ std::string Machine::value_of(const std::string& name, const std::string& index)
   return single(word);
 }
 
-void Machine::assign(const std::string& name, const std::string& value, bool append, const std::string& index) {
+std::string Machine::target_of(const std::string& name) const {
+  std::string target = name;
+  for (int depth = 0; depth < 20; ++depth) {
+    const auto found = state_.variables.find(target);
+    if (found == state_.variables.end() || found->second.refers_to.empty()) return target;
+    target = found->second.refers_to;
+  }
+  throw SyntaxError(line_, "`" + name + "` of `local -n` refers to itself");
+}
+
+void Machine::refer(const std::string& name, const std::string& target) {
+  if (target.empty() || has_mark(target) || target.find('[') != std::string::npos) {
+    throw SyntaxError(line_, "what `local -n " + name + "` refers to cannot be followed");
+  }
+  state_.variables[name] = Variable{.refers_to = target};
+}
+
+void Machine::assign(const std::string& alias, const std::string& value, bool append, const std::string& index) {
+  const std::string name = target_of(alias);
   spend(1 + value.size() / 32);
   std::string given = value;
   if (has_mark(value)) {
@@ -95,6 +118,7 @@ void Machine::assign(const std::string& name, const std::string& value, bool app
     }
   }
   Variable& target = state_.variables[name];
+  if (state_.exports_all) target.exported = true;
   if (target.integer) {
     const auto before = target.items.find(0);
     const bool adds = append && index.empty() && before != target.items.end();
@@ -133,7 +157,8 @@ void Machine::assign(const Assignment& assignment) {
     return assign(assignment.name, single(assignment.value), assignment.append, index);
   }
   Variable fresh;
-  const auto found = state_.variables.find(assignment.name);
+  const std::string name = target_of(assignment.name);
+  const auto found = state_.variables.find(name);
   const bool keyed = found != state_.variables.end() && found->second.has_keys;
   fresh.exported = found != state_.variables.end() && found->second.exported;
   if (assignment.append && found != state_.variables.end()) fresh = found->second;
@@ -158,10 +183,11 @@ void Machine::assign(const Assignment& assignment) {
     next = where.value;
     fresh.items[next++] = single(item.value);
   }
-  state_.variables[assignment.name] = std::move(fresh);
+  state_.variables[name] = std::move(fresh);
 }
 
-void Machine::unset(const std::string& name, const std::string& index) {
+void Machine::unset(const std::string& alias, const std::string& index) {
+  const std::string name = target_of(alias);
   const auto found = state_.variables.find(name);
   own_names_.insert(name);  // from here on it is known to be unset
   if (found == state_.variables.end()) return;

@@ -161,6 +161,10 @@ void merge(State& state, const State& other, const std::vector<int>& causes, Unk
   if (state.folder != other.folder) {
     state.folder = mark(joined({state.folder}, {other.folder}, causes, "the working directory", unknowns, line));
   }
+  if (state.left_folders != other.left_folders) {
+    state.left_folders = {mark(unknowns.derived(causes, "the folders that are left", line))};
+  }
+  for (const std::string& name : other.exported_functions) state.exported_functions.insert(name);
   if (state.output != other.output) {
     state.output = mark(joined({state.output}, {other.output}, causes, "what is printed", unknowns, line));
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Variable {
   bool has_keys = false;
   bool exported = false;
   bool integer = false;
+  std::string refers_to{};  // local -n: what is done to it is done to that one
 
   bool operator==(const Variable&) const = default;
 };
@@ -72,6 +74,9 @@ struct State {
   bool stops_on_error = false;
   bool refuses_unset = false;
   bool fails_in_pipes = false;
+  bool exports_all = false;                  // set -a
+  std::set<std::string> exported_functions;  // export -f
+  std::vector<std::string> left_folders;     // of pushd, the last one on top
   Status status;
   std::vector<Frame> frames;
   std::vector<Launch> launches;

@@ -216,6 +216,8 @@ bool run_bc(Machine& machine, const Strings& words) {
   std::string sum = *text;
   while (!sum.empty() && (sum.back() == '\n' || sum.back() == ';')) sum.pop_back();
   if (sum.find_first_not_of("0123456789+-*/%() ") != std::string::npos) return false;
+  const bool points = words.size() > 1 && sum.find_first_of("/%") != std::string::npos;  // bc -l
+  if (points) return false;
   const ArithmeticResult result = machine.arithmetic(sum);
   return prints(machine, std::to_string(result.value) + "\n");
 }

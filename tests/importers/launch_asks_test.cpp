@@ -166,9 +166,77 @@ TEST_CASE("arguments are used, named, skipped, or listed at once") {
   CHECK_THROWS_AS((void)read_megatron(std::string(kTraining) + "--hybrid-override-pattern M-M*", "x.sh"), InputError);
 }
 
+TEST_CASE("variables that a launcher's options set") {
+  const std::string inner =
+      "cat > in.sh <<'E'\n" + std::string(kTraining) + "--tensor-model-parallel-size ${TP:-1}\nE\n";
+  const auto tp = [&](const std::string& start) { return value_of(read_megatron(inner + start, "x.sh"), "tp"); };
+  CHECK(tp("env TP=2 bash in.sh") == "2");
+  CHECK(tp("sbatch --export=ALL,TP=4 in.sh") == "4");
+  CHECK(tp("sbatch -N 1 --export ALL,TP=4 in.sh") == "4");
+  CHECK(tp("srun --export=ALL,TP=4 bash in.sh") == "4");
+  CHECK(tp("docker run --rm -e TP=2 -v /a:/a image bash in.sh") == "2");
+  CHECK(tp("docker run --env=TP=2 image bash in.sh") == "2");
+  CHECK(tp("mpirun -np 1 -x TP=8 -x PATH bash in.sh") == "8");
+  CHECK(tp("sudo TP=8 bash in.sh") == "8");
+  CHECK(tp("srun bash in.sh") == "1");
+  CHECK(tp("env TP=2 true; bash in.sh") == "1");
+}
+
+TEST_CASE("a job's options stand before its first command") {
+  const std::string plain = "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2";
+  const std::string other = "cat > other.sh <<E\n#SBATCH --nodes=7\n#SBATCH --ntasks-per-node=8\nE\n";
+  const auto ranks = [&](const std::string& text) {
+    return read_launch(text + "srun python " + plain, "x.sh", LaunchGiven{}).ranks.value_or(-1);
+  };
+  CHECK(ranks("#!/bin/bash\n\n#SBATCH --nodes=2\n# a remark\n#SBATCH --ntasks-per-node=4\n" + other) == 8);
+}
+
+TEST_CASE("words of which nobody knows what they are") {
+  const std::string start = "EXTRA=$(cat gone)\n" + std::string(kTraining);
+  CHECK(says(asked(start + "--data-path $DATA $EXTRA"), "what arguments"));
+  CHECK(says(asked(start + "--data-path /a /b $EXTRA"), "what arguments"));
+  CHECK(says(asked(start + "--own-option x $EXTRA"), "what arguments"));
+  CHECK(asked(start + "--data-path $DATA").empty());
+  CHECK(asked(start + "--data-path 0.5 $A 0.5 $B").empty());
+  CHECK(asked(start + "--data-path $DATA/a $DATA/b").empty());
+  CHECK(says(asked("python list.py | xargs " + std::string(kTraining)), "what arguments"));
+  CHECK(says(asked("xargs -n 2 " + std::string(kTraining)), "what arguments"));
+  CHECK(value_of(read_megatron("echo --bf16 --micro-batch-size 4 | xargs " + std::string(kTraining), "x.sh"),
+                 "microbatch-size") == "4");
+}
+
+TEST_CASE("what sets variables out of sight is told") {
+  const std::string use = std::string(kTraining) + "--tensor-model-parallel-size ${TP:-4}";
+  CHECK(noted(read_megatron("eval \"$(python parse.py)\"\n" + use, "x.sh"),
+              "`eval` of the output of `python parse.py`: what it sets is not known"));
+  CHECK(noted(read_megatron("export $(python parse.py)\n" + use, "x.sh"), "`export` of"));
+  CHECK(!noted(read_megatron("eval \"TP=2\"\n" + use, "x.sh"), "what it sets"));
+  const std::string choice =
+      "if [[ -v SP ]]; then A=--sequence-parallel; else A=; fi\n" + std::string(kTraining) + "$A";
+  CHECK(noted(read_megatron(choice, "x.sh"), "SP"));
+  CHECK(asked(choice, with("SP", "1")).empty());
+  CHECK(!noted(read_megatron(choice, "x.sh", with("SP", "1")), "taken as not set"));
+}
+
+TEST_CASE("a sum with a point is not known") {
+  const std::string use = std::string(kTraining) + "--global-batch-size $GBS";
+  CHECK(says(asked("GBS=$(echo 7/2 | bc -l)\n" + use), "--global-batch-size"));
+  CHECK(asked("GBS=$(echo 16/2 | bc)\n" + use).empty());
+}
+
+TEST_CASE("what converts a checkpoint beforehand is not the training") {
+  const std::string convert =
+      "python tools/convert.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size 2\n";
+  const MegatronScenario scenario = read_megatron(convert + kTraining + "--tensor-model-parallel-size 2", "x.sh");
+  CHECK(value_of(scenario, "tp") == "2");
+  CHECK(!noted(scenario, "different trainings"));
+}
+
 TEST_CASE("what cannot be followed is refused in bounded time") {
   const std::string end = std::string("\n") + kTraining;
   CHECK(says(asked("f() { f; }\nf" + end), "P031"));
+  CHECK(says(asked("declare -n a=b\ndeclare -n b=a\na=1" + end), "P031"));
+  CHECK(says(asked("f() { local -n list=$1; list=2; }\nf $(date)" + end), "P031"));
   CHECK(says(asked("while true; do X=1; done" + end), "P031"));
   CHECK(says(asked("A=aaaaaaaaaa\nwhile true; do A=$A$A; done" + end), "P031"));
   CHECK(says(asked("E='eval \"$E\"'; eval \"$E\"" + end), "P031"));

@@ -122,7 +122,7 @@ TEST_CASE("a script's words are those of bash") {
       CHECK(joined(ours) == joined(truth));
     }
   }
-  CHECK(count >= 77);
+  CHECK(count >= 91);
   fs::remove_all(root);
 }
 

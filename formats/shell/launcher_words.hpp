@@ -1,0 +1,23 @@
+// What launchers hand on beside the command: variables, and the words of a list.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/shell/machine.hpp"
+
+namespace debubble::shell {
+
+[[nodiscard]] bool is_assignment(const std::string& word);
+// env A=b, docker run -e A=b, mpirun -x A=b, srun --export=ALL,A=b: names with their values.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> handed_variables(const Strings& launcher);
+
+struct XargsWords {
+  std::size_t command = 0;  // where it begins
+  Strings added{};          // behind it
+  bool starts = true;       // not with -r and no words at all
+};
+XargsWords xargs_words(Machine& machine, const Strings& words);
+
+}  // namespace debubble::shell

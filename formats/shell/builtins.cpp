@@ -179,12 +179,20 @@ Flow run_break(Machine&, const Strings& words, const Command&) {
   return Flow{words.front() == "break" ? Flow::Kind::kBreak : Flow::Kind::kContinue, number_or(words, 1, 1)};
 }
 
+// What these print for `eval` finds programs; no training's arguments are in it.
+constexpr std::string_view kToolOutputs[] = {"the output of `conda ", "the output of `mamba ",
+                                             "the output of `micromamba ", "the output of `pyenv ",
+                                             "the output of `ssh-agent"};
+
 Flow run_eval(Machine& machine, const Strings& words, const Command&) {
   std::string text;
   for (std::size_t k = 1; k < words.size(); ++k) text += (k > 1 ? " " : "") + words[k];
   machine.finish(0);
   if (is_mark(text)) {
-    machine.set_elsewhere("`eval` of " + machine.unknowns().at(marks(text).front()).what);
+    const std::string what = machine.unknowns().at(marks(text).front()).what;
+    const bool tool = std::any_of(std::begin(kToolOutputs), std::end(kToolOutputs),
+                                  [&what](std::string_view start) { return what.starts_with(start); });
+    if (!tool) machine.set_elsewhere("`eval` of " + what);
     return done(machine);
   }
   return machine.run_text(text, machine.line());

@@ -92,7 +92,10 @@ class Starter {
     if (words.empty()) return false;
     if (++depth_ > 20) return false;
     const std::string name = base_name(words.front());
-    if (name == "sbatch") return with_variables(words, [&] { return batch_job(words); });
+    if (name == "sbatch") {
+      const Strings options(words.begin(), std::find_if(words.begin(), words.end(), is_script));
+      return with_variables(options, [&] { return batch_job(words); });
+    }
     if (name == "xargs") return xargs(words);
     if (name == "ssh" || name == "pdsh" || name == "clush") return remote(words, name);
     if (in(kShells, name)) return shell(words);

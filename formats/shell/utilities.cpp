@@ -238,6 +238,12 @@ bool run_filter(Machine& machine, const Strings& words) {
   return prints(machine, *result);
 }
 
+// With a command of its own it starts that one.
+bool run_xargs(Machine& machine, const Strings& words) {
+  const bool prints_words = words.size() == 1 || (words.size() == 2 && words[1] == "echo");
+  return prints_words && run_filter<filter_xargs>(machine, words);
+}
+
 // sed -i changes its files.
 bool run_sed(Machine& machine, const Strings& words) {
   const auto in_place =
@@ -361,7 +367,7 @@ const std::map<std::string, Utility>& utilities() {
                                                   {"paste", run_filter<filter_paste>},
                                                   {"tac", run_filter<filter_tac>},
                                                   {"rev", run_filter<filter_rev>},
-                                                  {"xargs", run_filter<filter_xargs>}};
+                                                  {"xargs", run_xargs}};
   return all;
 }
 

@@ -178,8 +178,8 @@ TEST_CASE("variables that a launcher's options set") {
   CHECK(tp("docker run --env=TP=2 image bash in.sh") == "2");
   CHECK(tp("mpirun -np 1 -x TP=8 -x PATH bash in.sh") == "8");
   CHECK(tp("sudo TP=8 bash in.sh") == "8");
-  CHECK(tp("srun bash in.sh") == "1");
-  CHECK(tp("env TP=2 true; bash in.sh") == "1");
+  CHECK(tp("srun bash in.sh") == "(none)");
+  CHECK(tp("env TP=2 true; bash in.sh") == "(none)");
 }
 
 TEST_CASE("a job's options stand before its first command") {
@@ -211,6 +211,7 @@ TEST_CASE("what sets variables out of sight is told") {
               "`eval` of the output of `python parse.py`: what it sets is not known"));
   CHECK(noted(read_megatron("export $(python parse.py)\n" + use, "x.sh"), "`export` of"));
   CHECK(!noted(read_megatron("eval \"TP=2\"\n" + use, "x.sh"), "what it sets"));
+  CHECK(!noted(read_megatron("eval \"$(conda shell.bash hook)\"\n" + use + " ${MORE[@]}", "x.sh"), "what it sets"));
   const std::string choice =
       "if [[ -v SP ]]; then A=--sequence-parallel; else A=; fi\n" + std::string(kTraining) + "$A";
   CHECK(noted(read_megatron(choice, "x.sh"), "SP"));

@@ -80,7 +80,11 @@ ParameterValue Expansion::look_up(const Part& part) {
   const auto found = state.variables.find(name);
   const std::string all = plain_index(part);
   const bool list = all == "@" || all == "*";
-  if (found == state.variables.end()) return machine_.unset_variable(name, list);
+  if (found == state.variables.end()) {
+    ParameterValue none = machine_.unset_variable(name, list);
+    none.joins = all == "*";
+    return none;
+  }
   const Variable& variable = found->second;
   ParameterValue value{.script = true};
   if (list) {
@@ -213,7 +217,7 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
   if (kind == '+') {
     if (outside) machine_.note_unset(part.text, "");
     if (present) put();
-    if (part.quoted && !found.list) text_nothing();
+    if (part.quoted && !(found.list && !found.joins && found.words.empty())) text_nothing();
     return true;
   }
   if (kind == '?') {
@@ -254,7 +258,8 @@ void Expansion::slice(const Part& part, ParameterValue& found) {
   for (const std::string& word : found.words) {
     for (const int cause : marks(word)) causes.push_back(cause);
   }
-  const bool positional = part.text == "@" || part.text == "*";
+  // ${@:0} begins with $0, and ${@: -1} may come to it.
+  if (part.text == "@" || part.text == "*") found.words.insert(found.words.begin(), machine_.script_name());
   if (!causes.empty() && !(found.list && from.known && count.known)) {
     found = ParameterValue{true, false, false, true, {machine_.mark_of(causes, "a part of " + part.text)}};
     return;
@@ -263,7 +268,6 @@ void Expansion::slice(const Part& part, ParameterValue& found) {
                                               : found.words.empty() ? 0
                                                                     : found.words.front().size());
   std::int64_t begin = from.value;
-  if (positional && begin > 0) --begin;  // $1 is the first
   if (begin < 0) begin += size;
   if (begin < 0) begin = size;
   begin = std::clamp<std::int64_t>(begin, 0, size);
@@ -309,7 +313,8 @@ std::string Expansion::operated(const Part& part, const std::string& text) {
 }
 
 void Expansion::operate(const Part& part, ParameterValue& found) {
-  if (part.op.empty() || found.words.empty()) return;
+  const bool of_script = part.op == ":" && (part.text == "@" || part.text == "*");  // has $0 at least
+  if (part.op.empty() || (found.words.empty() && !of_script)) return;
   if (part.op == ":") return slice(part, found);
   if (part.op == "@") {  // ${name@Q} and its like
     for (std::string& word : found.words) word = machine_.mark_of(marks(word), "${" + part.text + "@...}");

@@ -122,7 +122,7 @@ TEST_CASE("a script's words are those of bash") {
       CHECK(joined(ours) == joined(truth));
     }
   }
-  CHECK(count >= 91);
+  CHECK(count >= 101);
   fs::remove_all(root);
 }
 

@@ -53,6 +53,20 @@ std::vector<std::pair<std::string, std::string>> handed_variables(const Strings&
   return all;
 }
 
+bool hands_on(const Strings& launcher, const std::string& name) {
+  std::string list;
+  for (std::size_t k = 1; k < launcher.size(); ++k) {
+    if (launcher[k].starts_with("--export=")) list = launcher[k].substr(9);
+    if (launcher[k] == "--export" && k + 1 < launcher.size()) list = launcher[k + 1];
+  }
+  if (list.empty() || has_mark(list)) return true;
+  std::istringstream pieces(list);
+  for (std::string piece; std::getline(pieces, piece, ',');) {
+    if (piece == "ALL" || piece.substr(0, piece.find('=')) == name) return true;
+  }
+  return name.starts_with("SLURM_") || name == "HOME" || name == "PATH" || name == "USER";
+}
+
 XargsWords xargs_words(Machine& machine, const Strings& words) {
   XargsWords result;
   std::optional<std::string> input = machine.state().input;

@@ -13,6 +13,9 @@ namespace debubble::shell {
 // env A=b, docker run -e A=b, mpirun -x A=b, srun --export=ALL,A=b: names with their values.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> handed_variables(const Strings& launcher);
 
+// Whether srun or sbatch hands an exported variable on: --export without ALL names those that are.
+[[nodiscard]] bool hands_on(const Strings& launcher, const std::string& name);
+
 struct XargsWords {
   std::size_t command = 0;  // where it begins
   Strings added{};          // behind it

@@ -120,6 +120,11 @@ class Starter {
       machine_.assign(name, value);
       variables[name].exported = true;
     }
+    for (auto& [name, variable] : variables) {
+      if (!variable.exported || hands_on(launcher, name)) continue;
+      hidden.emplace(name, variable);
+      variable.exported = false;
+    }
     const bool started = body();
     for (auto& [name, value] : hidden) {
       if (value) {

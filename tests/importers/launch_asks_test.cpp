@@ -179,6 +179,11 @@ TEST_CASE("variables that a launcher's options set") {
   CHECK(tp("mpirun -np 1 -x TP=8 -x PATH bash in.sh") == "8");
   CHECK(tp("sudo TP=8 bash in.sh") == "8");
   CHECK(tp("srun bash in.sh") == "(none)");
+  CHECK(tp("export TP=2\nsrun bash in.sh") == "2");
+  CHECK(tp("export TP=2\nsbatch --export=NONE in.sh") == "(none)");
+  CHECK(tp("export TP=2\nsbatch --export=PP=2 in.sh") == "(none)");
+  CHECK(tp("export TP=2\nsbatch --export=PP=2,TP in.sh") == "2");
+  CHECK(tp("export TP=2\nsbatch --export=NONE in.sh\nbash in.sh") == "(none)");
   CHECK(tp("env TP=2 true; bash in.sh") == "(none)");
 }
 

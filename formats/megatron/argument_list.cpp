@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "formats/shell/evaluator.hpp"
+#include "formats/shell/parser.hpp"
+#include "sim/core/error.hpp"
+
 namespace debubble {
 namespace {
 
@@ -50,6 +54,17 @@ std::string recipe_list(const std::string& text) {
     at = end + 1;
   }
   return rows >= 2 || (rows == 1 && is_bare_list(text)) ? list : "";
+}
+
+std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
+  try {
+    const shell::Given none;
+    const shell::Evaluation found = shell::evaluate_script("program.py " + text, none);
+    if (found.launches.size() == 1) return found.launches.front().arguments;
+  } catch (const shell::SyntaxError& error) {
+    fail("P031", place, "these are no words of a shell: " + std::string(error.what()), "quote what has blanks");
+  }
+  return {};
 }
 
 }  // namespace debubble

@@ -1,7 +1,8 @@
-// Arguments without a program: a list, or "--name: value" lines of a recipe.
+// Arguments without a program: a list, "--name: value" lines of a recipe, or the words of a flag.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace debubble {
 
@@ -9,5 +10,8 @@ namespace debubble {
 
 // The list that a recipe's lines are; "" where the text is none.
 [[nodiscard]] std::string recipe_list(const std::string& text);
+
+// The words that a shell makes of a text. Throws P031 where it is cut off.
+[[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);
 
 }  // namespace debubble

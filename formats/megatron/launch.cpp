@@ -391,15 +391,4 @@ std::string launch_place(const MegatronLaunch& launch, const std::string& name) 
   return launch.script && launch.line > 0 ? name + ":" + std::to_string(launch.line) : name;
 }
 
-std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
-  try {
-    const shell::Given none;
-    const shell::Evaluation found = shell::evaluate_script("program.py " + text, none);
-    if (found.launches.size() == 1) return found.launches.front().arguments;
-  } catch (const shell::SyntaxError& error) {
-    fail("P031", place, "these are no words of a shell: " + std::string(error.what()), "quote what has blanks");
-  }
-  return {};
-}
-
 }  // namespace debubble

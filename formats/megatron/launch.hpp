@@ -38,7 +38,4 @@ struct MegatronLaunch {
 // "FILE:LINE" of a script's training, FILE of anything else.
 [[nodiscard]] std::string launch_place(const MegatronLaunch& launch, const std::string& name);
 
-// The words that a shell makes of a text. Throws P031 where it is cut off.
-[[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);
-
 }  // namespace debubble

@@ -6,6 +6,7 @@
 
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
+#include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/quantities.hpp"

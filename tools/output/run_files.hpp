@@ -1,4 +1,5 @@
-// The files that a run writes in addition to its report: a trace (Chrome's or Perfetto's), the schedule's table, the run itself.
+// The files that a run writes in addition to its report: a trace (Chrome's or Perfetto's), the schedule's table, the
+// run itself.
 //
 // All are opened before the work begins, so that a wrong path is known at once, and all are written before any takes
 // its name, so that none fails for want of space and leaves the others behind.

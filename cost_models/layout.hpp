@@ -19,8 +19,8 @@ namespace debubble {
 [[nodiscard]] bool is_layout(std::string_view text);
 
 // Layers per stage. The profile's leading layers of kind "embedding" are E, its trailing ones of kind "head" or "loss"
-// are L, those of kind "mtp" before them or "predictor" behind them m, all others t; a profile without embedding or head
-// places nothing for E or L. Throws InputError with the column of what is wrong; and when stages or letters do not
+// are L, those of kind "mtp" before them or "predictor" behind them m, all others t; a profile without embedding or
+// head places nothing for E or L. Throws InputError with the column of what is wrong; and when stages or letters do not
 // match, or a stage would get no layer of the profile.
 [[nodiscard]] std::vector<int> parse_layout(std::string_view text, int stages, const Profile& profile);
 

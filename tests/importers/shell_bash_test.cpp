@@ -99,8 +99,9 @@ Calls calls_followed(const std::string& script) {
 TEST_CASE("a script's words are those of bash") {
   const fs::path root = fs::temp_directory_path() / ("debubble-shell-" + std::to_string(::getpid()));
   std::size_t count = 0;
-  for (const auto& [name, script] : shell_snippets()) {
-    CAPTURE(name);
+  for (const auto& snippet : shell_snippets()) {
+    const std::string& script = snippet.second;
+    CAPTURE(snippet.first);
     const fs::path folder = root / std::to_string(count++);
     const Calls truth = calls_in_bash(script, folder);
     CHECK(!truth.empty());

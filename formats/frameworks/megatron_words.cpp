@@ -103,7 +103,7 @@ constexpr std::array<NamedPreset, 41> kNamedPresets{
      {"gpt2xl", "gpt2-xl", 48}}};
 
 // "${oc.env:TP,1}", "${PRIMUS_TP:1}": the default inside, and the variable's name. Not one of these: false.
-bool placeholder_default(const std::string& inside, std::string& variable, std::string& value) {
+bool interpolated_default(const std::string& inside, std::string& variable, std::string& value) {
   const bool omega = inside.starts_with("oc.env:");
   const std::string rest = omega ? inside.substr(7) : inside;
   const std::size_t split = rest.find(omega ? ',' : ':');
@@ -114,7 +114,7 @@ bool placeholder_default(const std::string& inside, std::string& variable, std::
   return !variable.empty() && variable.find_first_of(".{ ") == std::string::npos;
 }
 
-// Innermost placeholders first; "${oc.decode:X}" is X. False: one is left that only a run could resolve.
+// Innermost interpolations first; "${oc.decode:X}" is X. False: one is left that only a run could resolve.
 bool resolve(std::string& text, std::vector<std::string>& variables) {
   for (int turn = 0; turn < 100; ++turn) {
     const std::size_t end = text.find('}');
@@ -125,7 +125,7 @@ bool resolve(std::string& text, std::vector<std::string>& variables) {
     std::string value;
     if (inside.starts_with("oc.decode:")) {
       value = inside.substr(10);
-    } else if (placeholder_default(inside, variable, value)) {
+    } else if (interpolated_default(inside, variable, value)) {
       variables.push_back(variable);
     } else {
       return false;

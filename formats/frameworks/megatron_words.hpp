@@ -18,7 +18,7 @@ class MegatronWords {
   void argument(const std::string& name, const std::string& value);
   void argument(const std::string& name, std::int64_t value) { argument(name, std::to_string(value)); }
   // The value under `path` as an argument: true is a bare flag, false and null are none, a list is several words.
-  // Placeholders of the environment count as their defaults, which is said; without one they are refused (F001).
+  // Interpolations of the environment count as their defaults, which is said; without one they are refused (F001).
   void copy(const std::string& path, const std::string& name);
   // A list of plain values: "--name a b".
   void values(const std::string& name, const JsonValue& list);

@@ -197,7 +197,7 @@ class NemoReader {
     return words_.scenario(world, "");
   }
 
-  // Of a placeholder the default; 0 where there is none.
+  // Of an interpolation the default; 0 where there is none.
   std::int64_t whole(const std::string& path) {
     const JsonValue* value = tree_.find(path);
     if (value == nullptr) return 0;

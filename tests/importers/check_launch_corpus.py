@@ -23,7 +23,7 @@ ASKED = {
 
 
 def filled(text, name, given):
-    changes = (given["placeholders_filled"] or {}).get(name, [])
+    changes = (given["filled_in"] or {}).get(name, [])
     for old, new in changes if changes and isinstance(changes[0], list) else [changes] if changes else []:
         text = text.replace(old, new)
     return text

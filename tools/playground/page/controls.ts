@@ -46,12 +46,13 @@ export function jobControls(settings: Settings, change: () => void): HTMLElement
   return node("fieldset", {}, node("legend", {}, "Job"), list, node("p", { class: "faint" }, note));
 }
 
-// A text field; what it holds counts when it is left or Enter is pressed.
+// A text field, and what an empty one means; what it holds counts when it is left or Enter is pressed.
 function field(label: string, value: string, hint: string, title: string, take: (value: string) => void): HTMLElement {
-  const input = node("input", { type: "text", size: 9, placeholder: hint, title });
+  const input = node("input", { type: "text", size: 9, title });
   input.value = value;
   input.addEventListener("change", () => take(input.value.trim()));
-  return node("label", {}, `${label} `, input);
+  const otherwise = hint === "" ? "" : node("span", { class: "faint" }, ` empty: ${hint}`);
+  return node("label", {}, `${label} `, input, otherwise);
 }
 
 // The choice of one schedule with its parameters; made anew when another is chosen.

@@ -24,13 +24,13 @@
 
 namespace debubble {
 
-namespace {
-
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_catalog()) names.push_back(entry.name);
   return names;
 }
+
+namespace {
 
 std::string verb_overview() {
   std::string text = "debubble " + std::string(kVersion) +

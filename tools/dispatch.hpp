@@ -9,4 +9,7 @@ namespace debubble {
 // Of what follows the command's name. Results go to stdout, complaints to stderr; nothing is thrown.
 [[nodiscard]] int run_command(const std::vector<std::string>& arguments);
 
+// Of all commands, in the catalog's order.
+[[nodiscard]] std::vector<std::string> verb_names();
+
 }  // namespace debubble

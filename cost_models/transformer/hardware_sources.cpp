@@ -105,9 +105,9 @@ HardwareSources hardware_sources(const Hardware& hardware) {
     made["kernels/of"] = {Source::kMeasured, "debubble's table, traces/kernels/" + hardware.kernels + ".csv"};
   }
   const std::string shares = efficiency_source(hardware);
-  const bool borrowed = shares.find("want of measurements") != std::string::npos;
+  const Source quality = has_known_shares(hardware) ? Source::kModelled : Source::kDefault;
   for (const char* share : {"matrix", "sustained", "half_k", "attention", "memory"}) {
-    made[std::string("shares/") + share] = {borrowed ? Source::kDefault : Source::kModelled, shares};
+    made[std::string("shares/") + share] = {quality, shares};
   }
   made["shares/kernel_gap"] = {Source::kDefault, "between two kernels of a stream that is never empty, assumed"};
   made["units/structured_sparsity"] = made["units/mxfp8"] = {Source::kPublished, "the maker's description"};

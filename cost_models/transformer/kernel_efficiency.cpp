@@ -57,6 +57,8 @@ Efficiency usual_efficiency(const Hardware& hardware) {
   return known != nullptr ? known->shares : known_shares().front().shares;
 }
 
+bool has_known_shares(const Hardware& preset) { return find_shares(preset) != nullptr; }
+
 std::string efficiency_source(const Hardware& hardware) {
   if (hardware.own != nullptr) return source_of(hardware.own->sources, "shares/matrix").text;
   const KnownShares* known = find_shares(hardware);

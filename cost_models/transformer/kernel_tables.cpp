@@ -32,13 +32,6 @@ double held_inside(const std::vector<double>& axis, double value) {
   return std::clamp(value, axis.front(), axis.back());
 }
 
-double fit_seconds(const ProductFit& fit, const ProductShape& at, const MeasuredPeak& peak) {
-  const double filled = 1 + fit.a0 * peak.multiprocessors * 128 * 256 / (at.m * at.n);
-  const double compute = 2 * at.m * at.n * (at.k + fit.k0) / (peak.flops * fit.cap) * filled;
-  const double bytes = peak.operand_bytes * (at.m * at.k + at.n * at.k) + 2 * at.m * at.n;
-  return fit.t0 * 1e-6 + std::max(compute, bytes / (0.85 * peak.bandwidth));
-}
-
 std::int64_t padded_head(std::int64_t size) {
   constexpr std::int64_t kStep = 32;
   constexpr std::int64_t kLargestStepped = 192;
@@ -74,6 +67,13 @@ double share_of_size(const AttentionTable& table, AttentionKind kind, double len
 }
 
 }  // namespace
+
+double fit_seconds(const ProductFit& fit, const ProductShape& at, const MeasuredPeak& peak) {
+  const double filled = 1 + fit.a0 * peak.multiprocessors * 128 * 256 / (at.m * at.n);
+  const double compute = 2 * at.m * at.n * (at.k + fit.k0) / (peak.flops * fit.cap) * filled;
+  const double bytes = peak.operand_bytes * (at.m * at.k + at.n * at.k) + 2 * at.m * at.n;
+  return fit.t0 * 1e-6 + std::max(compute, bytes / (0.85 * peak.bandwidth));
+}
 
 double ProductTable::seconds(const ProductShape& shape, const MeasuredPeak& peak) const {
   const double log_m = held_inside(rows, std::log(shape.m));

@@ -48,6 +48,9 @@ struct MeasuredPeak {
   double operand_bytes = 2;  // of one number of a factor; a result's has 2
 };
 
+// What the fit makes of one product.
+[[nodiscard]] double fit_seconds(const ProductFit& fit, const ProductShape& at, const MeasuredPeak& peak);
+
 struct ProductTable {
   std::vector<double> rows, columns, inner;  // natural logs, ascending
   std::vector<double> log_us;                // [column][inner][row]

@@ -45,6 +45,8 @@ struct KernelModel {
 // What kernels reach on that hardware, from the sources named in kernel_efficiency.cpp; hardware that none of them
 // measured gets the shares of an A100.
 [[nodiscard]] Efficiency usual_efficiency(const Hardware& hardware);
+// Whether they are a preset's own, or those of a processor like its.
+[[nodiscard]] bool has_known_shares(const Hardware& preset);
 // "A100 matmuls of SimuMax's table, ...": where these shares come from.
 [[nodiscard]] std::string efficiency_source(const Hardware& hardware);
 

@@ -17,9 +17,7 @@ struct Matrix {
 // Numbers of a block that every tensor rank holds whole: norms, biases after split inputs, the router, and what
 // latent attention projects down to.
 std::int64_t replicated_in_block(const TransformerShape& shape, bool moe) {
-  const int halves = (has_attention(shape) ? 1 : 0) + (has_mlp(shape) ? 1 : 0);
-  const std::int64_t norms = halves == 2 ? shape.block_norms : halves * shape.block_norms / 2;
-  std::int64_t numbers = norms * norm_parameters(shape, shape.hidden);
+  std::int64_t numbers = norms_in_block(shape) * norm_parameters(shape, shape.hidden);
   if ((shape.biases || shape.output_bias) && has_attention(shape)) numbers += shape.hidden;
   if ((shape.biases || shape.mlp_biases) && has_mlp(shape)) numbers += shape.hidden;
   if (moe) numbers += shape.hidden * shape.experts + (shape.router_bias ? shape.experts : 0);

@@ -14,6 +14,7 @@
 #include "python/bindings/run.hpp"
 #include "python/bindings/studies.hpp"
 #include "python/bindings/verb_rows.hpp"
+#include "tools/dispatch.hpp"
 
 namespace py = pybind11;
 
@@ -23,6 +24,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The library of debubble; use the package debubble.";
   module.attr("version") = std::string(kVersion);
   module.def("set_prefix", [](const std::string& folder) { set_install_prefix(folder); });
+  module.def("verbs", verb_names);
   translate_errors();
   py::class_<CallRequest>(module, "Request")
       .def(py::init([](py::object config, std::string text, std::vector<std::string> files, py::dict given,

@@ -4,7 +4,7 @@
 
 #include "python/bindings/values.hpp"
 #include "sim/core/error.hpp"
-#include "tools/commands/command.hpp"
+#include "tools/dispatch.hpp"
 #include "tools/flags/command_line.hpp"
 #include "tools/flags/config_file.hpp"
 
@@ -70,12 +70,6 @@ void add_words(const GivenFlag& flag, std::vector<std::string>& words) {
   }
 }
 
-std::vector<std::string> verb_words() {
-  std::vector<std::string> names;
-  for (const CommandEntry& entry : command_catalog()) names.push_back(entry.name);
-  return names;
-}
-
 bool set_one(const Flag& flag, const GivenFlag& given) {
   if (flag.given != nullptr) *flag.given = true;
   if (!given.has_value) return is_switch(flag) || flag.count == FlagCount::kMaybe ? set_flag(flag, "true") : false;
@@ -131,9 +125,9 @@ std::string parse_like_command(const std::string& verb, const FlagRows& rows, co
     const std::string file = scalar_text(request.config, "--config");
     refuse_standard_input("--config", file);
     words.insert(words.begin() + 1, {"--config", file});
-    words = expand_config(std::move(words), rows, verb_words());
+    words = expand_config(std::move(words), rows, verb_names());
   } else if (!request.config_text.empty()) {
-    words = expand_config_text(request.config_text, "scenario", std::move(words), rows, verb_words());
+    words = expand_config_text(request.config_text, "scenario", std::move(words), rows, verb_names());
     std::vector<std::string> whole = words;
     whole.insert(whole.end(), request.end.begin(), request.end.end());
     command = quoted_command_line(whole);

@@ -1,7 +1,6 @@
 #include "python/bindings/studies.hpp"
 
-#include <charconv>
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,7 +9,6 @@
 #include "python/bindings/run.hpp"
 #include "python/bindings/verb_rows.hpp"
 #include "scenario/check_scenario.hpp"
-#include "sim/core/error.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/log_diff.hpp"
 #include "studies/plan/asked_planners.hpp"
@@ -18,6 +16,8 @@
 #include "studies/plan/schedule_only.hpp"
 #include "tools/commands/compare_answer.hpp"
 #include "tools/commands/compare_checks.hpp"
+#include "tools/commands/diff.hpp"
+#include "tools/commands/plan.hpp"
 #include "tools/figures/figure_file.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/views/diff/diff_json.hpp"
@@ -40,9 +40,9 @@ struct StudyText {
 };
 
 std::string compare_svg(const CompareFlags& flags, const CompareAnswer& answer, const std::string& command) {
-  bool drawable = flags.configs.empty() && answer.terms.equal == Equal::kDevices;
-  bool any = false;
-  for (const Contender& contender : answer.contenders) any = any || has_result(contender.report);
+  const bool drawable = flags.configs.empty() && answer.terms.equal == Equal::kDevices;
+  const bool any = std::any_of(answer.contenders.begin(), answer.contenders.end(),
+                               [](const Contender& contender) { return has_result(contender.report); });
   if (!drawable || !any) return "";
   const figure::FigureWidth width = figure::parse_figure_width(kNotebookWidth, "width");
   const figure::Drawing drawing = compare_figure(answer.contenders, "bars",
@@ -70,25 +70,14 @@ StudyText compare_study(const CallRequest& request, const py::dict& own) {
   return {command, compare_json(answer, command), compare_svg(flags, answer, command)};
 }
 
-void refuse_plan_flags(PlanCallFlags& flags) {
-  FlagRows rows = flag_rows(flags.plan);
-  add_rows(rows, flag_rows(flags.planners));
-  for (const Flag& flag : rows) {
-    if (!is_given(flag)) continue;
-    fail("C087", std::string(flag.name), "with --schedule-only the pipeline is given", "leave one of them out");
-  }
-}
-
 StudyText plan_study(const CallRequest& request) {
-  constexpr int kUsualTop = 5;
   auto [flags, command] = read_flags<PlanCallFlags>("plan", request, plan_call_rows);
-  const int top = flags.top.value_or(kUsualTop);
-  if (top < 1) fail("C012", "--top", "at least one run is printed", "give top=1 or more");
+  const std::size_t top = printed_runs(flags.top);
   const ToolFacts tool{std::string(kVersion), command};
   SignalProgress progress;
   const py::gil_scoped_release unlocked;
   if (flags.schedule_only) {
-    refuse_plan_flags(flags);
+    refuse_flags_of_plans(flags.plan, flags.planners);
     return {command, schedule_plan_json(plan_schedule(flags.scenario, progress), tool), ""};
   }
   flags.plan.read_scenario = read_scenario_file;
@@ -99,27 +88,10 @@ StudyText plan_study(const CallRequest& request) {
     return {command, planned ? planner_answers_json(answers, tool) : plan_json(*answers.plan, 0, tool), ""};
   }
   const Plan plan = make_plan(flags.scenario, flags.plan, progress);
-  return {command, plan_json(plan, static_cast<std::size_t>(top), tool), ""};
+  return {command, plan_json(plan, top, tool), ""};
 }
 
-std::optional<std::size_t> iteration_of(const std::string& text) {
-  if (text == "median") return std::nullopt;
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-  fail("C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1", "give iteration=3");
-}
-
-StudyText log_diff_study(const DiffCallFlags& flags, const std::string& command) {
-  if (flags.iteration != "median" || flags.replica != 0) {
-    fail("C087", flags.iteration != "median" ? "--iteration" : "--replica",
-         "means nothing for --log: a training log has times of iterations, and none of ops",
-         "leave one of the two out");
-  }
-  if (flags.files.size() > 1) {
-    fail("C009", "--log", "the measured run is the log, and " + flags.files.back() + " is another",
-         "name a scenario to predict it with, or nothing");
-  }
+StudyText log_diff_study(const DiffFlags& flags, const std::string& command) {
   SignalProgress progress;
   const py::gil_scoped_release unlocked;
   const LogDiffRequest asked{flags.log, flags.hardware, flags.files.empty() ? "" : flags.files.front(),
@@ -128,15 +100,12 @@ StudyText log_diff_study(const DiffCallFlags& flags, const std::string& command)
 }
 
 StudyText diff_study(const CallRequest& request) {
-  const auto [flags, command] = read_flags<DiffCallFlags>("diff", request, diff_call_rows);
+  const auto [flags, command] = read_flags<DiffFlags>("diff", request, diff_call_rows);
+  check_diff_flags(flags);
   if (!flags.log.empty()) return log_diff_study(flags, command);
-  if (flags.files.empty()) fail("C061", "debubble diff", "FILE is missing", "name the measured run's file");
-  if (!flags.hardware.empty()) {
-    fail("C004", "--hardware", "only a training log is simulated on a GPU that is named", "give log as well");
-  }
   SignalProgress progress;
   const py::gil_scoped_release unlocked;
-  const DiffRequest asked{flags.files, iteration_of(flags.iteration), read_scenario_file, {flags.replica}};
+  const DiffRequest asked{flags.files, parse_iteration(flags.iteration), read_scenario_file, {flags.replica}};
   return {command, diff_json(make_diff(asked, progress), {std::string(kVersion), command}), ""};
 }
 

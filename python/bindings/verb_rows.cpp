@@ -71,7 +71,7 @@ FlagRows plan_call_rows(PlanCallFlags& flags) {
   return rows;
 }
 
-FlagRows diff_call_rows(DiffCallFlags& flags) {
+FlagRows diff_call_rows(DiffFlags& flags) {
   return {
       {.name = "FILE", .help = "the runs", .target = &flags.files, .count = FlagCount::kAll},
       {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &flags.log},

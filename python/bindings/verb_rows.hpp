@@ -5,14 +5,13 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "scenario/request/flag.hpp"
 #include "scenario/request/scenario.hpp"
 #include "studies/plan/flags.hpp"
 #include "studies/plan/planner_flags.hpp"
 #include "tools/commands/compare_answer.hpp"
+#include "tools/commands/diff.hpp"
 
 namespace debubble::python {
 
@@ -24,19 +23,11 @@ struct PlanCallFlags {
   bool schedule_only = false;
 };
 
-struct DiffCallFlags {
-  std::vector<std::string> files;
-  std::string log;
-  std::string hardware;
-  std::string iteration = "median";
-  int replica = 0;
-};
-
 // Of `simulate` and `schedule`.
 [[nodiscard]] FlagRows simulate_call_rows(ScenarioFlags& flags);
 [[nodiscard]] FlagRows compare_call_rows(CompareFlags& flags);
 [[nodiscard]] FlagRows plan_call_rows(PlanCallFlags& flags);
-[[nodiscard]] FlagRows diff_call_rows(DiffCallFlags& flags);
+[[nodiscard]] FlagRows diff_call_rows(DiffFlags& flags);
 
 // module.flags("simulate"): for each a dict of name, short, aliases, kind ("switch", "integer", "text", "list"), type,
 // help, unit. For docstrings and stubs.

@@ -9,8 +9,7 @@ from typing import Any, Callable
 from debubble import _core
 from debubble._errors import Error, wrong_call
 
-VERBS = {"simulate", "compare", "plan", "diff", "export", "sweep", "whatif", "explain", "check", "live", "profile",
-         "import", "trace", "list", "doctor", "accuracy"}
+VERBS = frozenset(_core.verbs())
 SCHEDULE_KEYS = ("schedule", "schedules")
 JSON_END = ["--format", "json"]
 

@@ -159,6 +159,13 @@ class Study:
 
     _study: Any = field(compare=False)
 
+    @classmethod
+    def _with(cls, study: Any, data: dict[str, Any], *found: Any) -> Any:
+        """The study, and `data`, which was read to make it."""
+        made = cls(study, *found)
+        vars(made)["data"] = data
+        return made
+
     @property
     def command(self) -> str:
         """The command that asks the same."""
@@ -205,8 +212,8 @@ class Comparison(Study):
 
     @classmethod
     def _of(cls, study: Any) -> Comparison:
-        runs = _json.loads(study.json)["runs"]
-        return cls(study, tuple(ComparedRun._of(run) for run in runs))
+        data = _json.loads(study.json)
+        return cls._with(study, data, tuple(ComparedRun._of(run) for run in data["runs"]))
 
     @property
     def best(self) -> ComparedRun | None:
@@ -263,8 +270,8 @@ class Plan(Study):
 
     @classmethod
     def _of(cls, study: Any) -> Plan:
-        return cls(study, tuple(PlannedRun._of(run) for run in _json.loads(study.json).get("runs", [])
-                                if "choice" in run))
+        data = _json.loads(study.json)
+        return cls._with(study, data, tuple(PlannedRun._of(run) for run in data.get("runs", []) if "choice" in run))
 
     @property
     def best(self) -> PlannedRun | None:
@@ -311,7 +318,7 @@ class Diff(Study):
     @classmethod
     def _of(cls, study: Any) -> Diff:
         data = _json.loads(study.json)
-        return cls(study, _figure(data.get("makespan_ns")), _figure(data.get("bubble_ratio")))
+        return cls._with(study, data, _figure(data.get("makespan_ns")), _figure(data.get("bubble_ratio")))
 
     def to_pandas(self) -> pandas.DataFrame:
         """What explains the gap of the step time, a row for each part; empty for a training log."""

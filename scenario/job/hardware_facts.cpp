@@ -70,26 +70,21 @@ HardwareQuality hardware_quality(const Hardware& hardware) {
   std::sort(found.begin(), found.end());
   HardwareQuality made;
   for (const Source one : found) {
-    made.figures +=
-        (made.figures.empty() ? "" : ", ") + std::string(one == Source::kDefault ? "assumed" : to_string(one));
+    made.figures += (made.figures.empty() ? "" : ", ") + source_word(one);
   }
   const bool beside = hardware.own != nullptr && hardware.own->tables != nullptr;
   if (beside || !hardware.kernels.empty()) {
     const HardwareSource source = source_of(sources, "kernels/of");
-    made.kernels = std::string(source.quality == Source::kDefault ? "assumed" : to_string(source.quality)) + ", " +
-                   (beside ? hardware.own->tables_file : "table of " + hardware.kernels);
+    made.kernels =
+        source_word(source.quality) + ", " + (beside ? hardware.own->tables_file : "table of " + hardware.kernels);
     return made;
   }
   const HardwareSource shares = source_of(sources, "shares/matrix");
-  made.kernels =
-      (shares.quality == Source::kDefault ? std::string("assumed, ") : std::string(to_string(shares.quality)) + ", ");
-  made.kernels +=
-      hardware.own == nullptr && shares.quality == Source::kDefault ? "the A100's shares" : "its own shares";
-  if (hardware.own != nullptr && !hardware.own->shares_of.empty()) {
-    made.kernels =
-        (shares.quality == Source::kDefault ? std::string("assumed") : std::string(to_string(shares.quality))) +
-        ", shares of " + hardware.own->shares_of;
-  }
+  const bool borrowed = hardware.own == nullptr && shares.quality == Source::kDefault;
+  const std::string whose = hardware.own == nullptr ? std::string() : hardware.own->shares_of;
+  made.kernels = source_word(shares.quality) + (borrowed        ? ", the A100's shares"
+                                                : whose.empty() ? ", its own shares"
+                                                                : ", shares of " + whose);
   return made;
 }
 

@@ -1,5 +1,6 @@
 #include "scenario/request/hardware_fields.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -207,11 +208,14 @@ std::optional<HardwareSource> parse_hardware_source(const std::string& text) {
   return std::nullopt;
 }
 
+std::string source_word(Source quality) {
+  const auto* const found = std::find_if(kSourceWords.begin(), kSourceWords.end(),
+                                         [quality](const auto& one) { return one.second == quality; });
+  return found == kSourceWords.end() ? "assumed" : std::string(found->first);
+}
+
 std::string hardware_source_text(const HardwareSource& source) {
-  for (const auto& [word, quality] : kSourceWords) {
-    if (quality == source.quality) return std::string(word) + ": " + (source.text.empty() ? "not said" : source.text);
-  }
-  return "assumed: " + source.text;
+  return source_word(source.quality) + ": " + (source.text.empty() ? "not said" : source.text);
 }
 
 }  // namespace debubble

@@ -47,6 +47,8 @@ struct HardwareField {
 // "NVLink 4" and so on; nothing for other words.
 [[nodiscard]] std::optional<LinkGeneration> links_named(const std::string& word);
 
+// "measured", "published", "modelled" or "assumed".
+[[nodiscard]] std::string source_word(Source quality);
 // "published: NVIDIA's data sheet"; nothing where it says neither how certain nor where from.
 [[nodiscard]] std::optional<HardwareSource> parse_hardware_source(const std::string& text);
 [[nodiscard]] std::string hardware_source_text(const HardwareSource& source);

@@ -28,14 +28,6 @@ constexpr JsonDialect kHardwareDialect{
 constexpr std::size_t kLongestHardwareName = 60;
 constexpr const char* kSourceHelp = R"(write "measured: WHERE", "published: WHERE", "modelled: HOW" or "assumed: WHY")";
 
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name.size() <= kLongestHardwareName && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                  c == '.';
-         });
-}
-
 // Of the tables that debubble brings.
 std::vector<std::string> table_names() {
   std::vector<std::string> names;
@@ -78,7 +70,7 @@ class HardwareReader {
     const std::string name = reader.text("name");
     figures_.hardware.name = name;
     if (name.empty()) return;
-    if (!is_plain_name(name)) {
+    if (!is_hardware_name(name)) {
       reader.complain("P012", "name", in_quotes(name) + " cannot be the name of hardware",
                       "letters, digits, '-', '_' and '.', at most 60: reports show it");
     } else if (find_hardware(name) != nullptr) {
@@ -273,10 +265,13 @@ class HardwareReader {
     }
     if (!of.empty()) return take_kernels_of(kernels, of);
     take_kernel_file(kernels, file);
-    if (own_->tables != nullptr && figures_.hardware.half_flops <= 0) {
-      kernels.complain("P006", "file", "the table has products in bf16, and the hardware no peak of them",
-                       R"(add "bf16" to "peak_tflops": long products are bounded by it)");
-    }
+    if (own_->tables != nullptr) need_half_peak(kernels, "file");
+  }
+
+  void need_half_peak(JsonObjectReader& kernels, const char* key) {
+    if (figures_.hardware.half_flops > 0) return;
+    kernels.complain("P006", key, "the table has products in bf16, and the hardware no peak of them",
+                     R"(add "bf16" to "peak_tflops": long products are bounded by it)");
   }
 
   void take_kernels_of(JsonObjectReader& kernels, const std::string& of) {
@@ -287,9 +282,7 @@ class HardwareReader {
       return kernels.complain("P012", "of", "there is no table of kernels of " + in_quotes(of), "known: " + all);
     }
     figures_.hardware.kernels = of;
-    if (figures_.hardware.half_flops > 0) return;
-    kernels.complain("P006", "of", "the table has products in bf16, and the hardware no peak of them",
-                     R"(add "bf16" to "peak_tflops": long products are bounded by it)");
+    need_half_peak(kernels, "of");
   }
 
   void take_kernel_file(JsonObjectReader& kernels, const std::string& file) {
@@ -322,6 +315,14 @@ class HardwareReader {
 };
 
 }  // namespace
+
+bool is_hardware_name(const std::string& name) {
+  return !name.empty() && name.size() <= kLongestHardwareName && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                  c == '.';
+         });
+}
 
 bool is_hardware_file(std::string_view name) {
   return name.ends_with(".json") || name.find('/') != std::string_view::npos;

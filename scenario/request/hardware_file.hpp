@@ -20,6 +20,9 @@ namespace debubble {
 inline constexpr std::string_view kHardwareFormat = "debubble.hardware/1";
 inline constexpr std::size_t kMostHardwareBytes = std::size_t{1} << 18;
 
+// What a file may call its hardware, a preset's names among them: letters, digits, '-', '_' and '.', at most 60.
+[[nodiscard]] bool is_hardware_name(const std::string& name);
+
 // Whether --hardware names a file: it ends in .json, or holds a slash.
 [[nodiscard]] bool is_hardware_file(std::string_view name);
 

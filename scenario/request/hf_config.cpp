@@ -143,12 +143,11 @@ void check_read_heads(const TransformerShape& shape, const std::string& prefix, 
              std::to_string(shape.experts_per_token) + " experts per token of " + std::to_string(shape.experts),
              "a token goes to at most all experts");
   }
-  const std::int64_t groups = shape.expert_groups;
-  const bool even = groups == 0 || (shape.experts % groups == 0 && shape.groups_per_token <= groups);
-  if (!even || (groups > 0 && shape.experts / groups * shape.groups_per_token < shape.experts_per_token)) {
+  if (!groups_hold_experts(shape)) {
     complain("n_group",
-             std::to_string(groups) + " groups, " + std::to_string(shape.groups_per_token) + " of them per token, of " +
-                 std::to_string(shape.experts) + " experts do not hold " + std::to_string(shape.experts_per_token),
+             std::to_string(shape.expert_groups) + " groups, " + std::to_string(shape.groups_per_token) +
+                 " of them per token, of " + std::to_string(shape.experts) + " experts do not hold " +
+                 std::to_string(shape.experts_per_token),
              "n_group divides the experts, and topk_group of them have num_experts_per_tok or more");
   }
 }

@@ -39,9 +39,7 @@ void read_qwen2_moe(const ConfigReading& in) {
   TransformerShape& shape = in.shape();
   shape.qkv_biases = in.reader.flag("qkv_bias", true);
   shape.output_bias = false;
-  const bool used = in.reader.flag("use_sliding_window", false);
-  if (used) shape.full_first = in.size_or_none("max_window_layers");
-  read_window(in, {.used = used});
+  read_switched_window(in);
   shape.shared_experts = 1;
   shape.shared_feed_forward = in.reader.size("shared_expert_intermediate_size");
   shape.shared_gate = true;

@@ -24,9 +24,7 @@ void read_qwen2(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().qkv_biases = true;
   in.shape().output_bias = false;
-  const bool used = in.reader.flag("use_sliding_window", false);
-  if (used) in.shape().full_first = in.size_or_none("max_window_layers");
-  read_window(in, {.used = used});
+  read_switched_window(in);
   in.pass({"use_mrope", "mrope_section"});
   in.shape().predicted_tokens = in.size_or_none("num_nextn_predict_layers");
 }
@@ -34,9 +32,7 @@ void read_qwen2(const ConfigReading& in) {
 void read_qwen3(const ConfigReading& in) {
   read_llama_like(in, "silu", {.head_size = 128});
   in.shape().qk_norm = QueryKeyNorm::kHead;
-  const bool used = in.reader.flag("use_sliding_window", false);
-  if (used) in.shape().full_first = in.size_or_none("max_window_layers");
-  read_window(in, {.used = used});
+  read_switched_window(in);
   in.pass({"use_qk_norm", "qkv_bias"});
 }
 

@@ -159,6 +159,12 @@ void read_window(const ConfigReading& in, const WindowRule& rule) {
   set_blocks(blocks, shape);
 }
 
+void read_switched_window(const ConfigReading& in) {
+  const bool used = in.reader.flag("use_sliding_window", false);
+  if (used) in.shape().full_first = in.size_or_none("max_window_layers");
+  read_window(in, {.used = used});
+}
+
 std::vector<BlockKind> blocks_of(const TransformerShape& shape) {
   if (shape.layers > kMostConfigLayers) return {};
   std::vector<BlockKind> blocks(static_cast<std::size_t>(shape.layers));

@@ -63,6 +63,8 @@ struct WindowRule {
   bool used = true;
 };
 void read_window(const ConfigReading& in, const WindowRule& rule = {});
+// Qwen's: "use_sliding_window" switches it on, behind the first "max_window_layers".
+void read_switched_window(const ConfigReading& in);
 
 constexpr std::int64_t kMostConfigLayers = 10'000;
 // The model's blocks one by one, to be changed and set again; none of a model of more than that, which is refused.

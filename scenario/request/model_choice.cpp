@@ -155,16 +155,13 @@ void check_chosen_heads(const TransformerShape& shape, std::vector<Diagnostic>& 
 
 // Groups that the model has are forgotten where other experts do not lie in them evenly.
 void check_expert_groups(const std::set<std::string>& given, TransformerShape& shape, std::vector<Diagnostic>& found) {
-  const std::int64_t groups = shape.expert_groups;
-  if (groups == 0) return;
-  const bool even = shape.experts % groups == 0 && shape.groups_per_token >= 1 && shape.groups_per_token <= groups;
-  if (even && shape.experts / groups * shape.groups_per_token >= shape.experts_per_token) return;
+  if (groups_hold_experts(shape)) return;
   if (!given.contains("expert_groups") && !given.contains("groups_per_token")) {
     shape.expert_groups = shape.groups_per_token = 0;
     return;
   }
   complain_of_model(found, "C006",
-                    std::to_string(groups) + " groups of " + std::to_string(shape.experts) + " experts, " +
+                    std::to_string(shape.expert_groups) + " groups of " + std::to_string(shape.experts) + " experts, " +
                         std::to_string(shape.groups_per_token) + " of them per token, do not hold its " +
                         std::to_string(shape.experts_per_token) + " experts",
                     "expert_groups divides experts, and groups_per_token of them have experts_per_token or more");

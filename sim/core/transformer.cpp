@@ -57,12 +57,8 @@ std::int64_t norm_parameters(const TransformerShape& shape, std::int64_t width) 
 }
 
 std::int64_t block_parameters(const TransformerShape& shape, bool moe) {
-  const bool attention = has_attention(shape);
-  std::int64_t all = attention ? attention_parameters(shape) : 0;
-  // Each half has its share of the norms.
-  const int halves = (attention ? 1 : 0) + (has_mlp(shape) ? 1 : 0);
-  const std::int64_t norms = halves == 2 ? shape.block_norms : halves * shape.block_norms / 2;
-  all += norms * norm_parameters(shape, shape.hidden);
+  std::int64_t all = has_attention(shape) ? attention_parameters(shape) : 0;
+  all += norms_in_block(shape) * norm_parameters(shape, shape.hidden);
   if (!has_mlp(shape)) return all;
   if (!moe) return all + mlp_parameters(shape, shape.feed_forward);
   all += linear_parameters(shape.hidden, shape.experts, shape.router_bias) + shape.experts * expert_parameters(shape);
@@ -105,6 +101,18 @@ bool has_attention(const TransformerShape& block) {
 }
 
 bool has_mlp(const TransformerShape& block) { return block.block_kinds.size() != 1 || block.block_kinds.front().mlp; }
+
+std::int64_t norms_in_block(const TransformerShape& block) {
+  const int halves = (has_attention(block) ? 1 : 0) + (has_mlp(block) ? 1 : 0);
+  return halves * block.block_norms / 2;
+}
+
+bool groups_hold_experts(const TransformerShape& shape) {
+  const std::int64_t groups = shape.expert_groups;
+  if (groups == 0) return true;
+  const bool even = shape.experts % groups == 0 && shape.groups_per_token >= 1 && shape.groups_per_token <= groups;
+  return even && shape.experts / groups * shape.groups_per_token >= shape.experts_per_token;
+}
 
 std::int64_t predictor_parameters(const TransformerShape& shape) {
   return 3 * norm_parameters(shape, shape.hidden) + 2 * shape.hidden * shape.hidden +

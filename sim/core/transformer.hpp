@@ -111,6 +111,10 @@ struct TransformerShape {
 // What is there of a block of such a shape.
 [[nodiscard]] bool has_attention(const TransformerShape& block);
 [[nodiscard]] bool has_mlp(const TransformerShape& block);
+// How many of its `block_norms`: each half has its share.
+[[nodiscard]] std::int64_t norms_in_block(const TransformerShape& block);
+// Whether experts lie in their groups evenly, and those of a token have as many as it takes.
+[[nodiscard]] bool groups_hold_experts(const TransformerShape& shape);
 // Of the whole model without the extra modules; tied weights count once.
 [[nodiscard]] std::int64_t main_parameters(const TransformerShape& shape);
 // Of the whole model; tied weights count once.

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::int64_t kLongSize = 8192;
 
-double product_rate(const MeasuredProduct& one) {
-  return 2 * static_cast<double>(one.m) * static_cast<double>(one.n) * static_cast<double>(one.k) / (one.us * 1e-6);
-}
-
 class HardwareCalibration {
  public:
   using Told = std::function<void(std::size_t, std::size_t, const std::string&)>;

@@ -42,6 +42,20 @@ class GpuBuffer {
   DeviceAddress address_;
 };
 
+// Of an m x k and a k x n matrix: their memory, and the product.
+struct GpuProduct {
+  GpuProduct(CudaDevice& device, DataType type, std::int64_t m, std::int64_t n, std::int64_t k)
+      : a(device, bytes_of(type) * m * k), b(device, bytes_of(type) * k * n), c(device, bytes_of(type) * m * n) {
+    gemm.a = {a.address(), m, k, k, 0};
+    gemm.b = {b.address(), k, n, n, 0};
+    gemm.c = {c.address(), m, n, n, 0};
+    gemm.type = type;
+  }
+
+  GpuBuffer a, b, c;
+  Gemm gemm;
+};
+
 class GpuProbe final : public Probe {
  public:
   explicit GpuProbe(int index) : device_(load_cuda_libraries(), index, DataType::kBf16) {
@@ -65,15 +79,8 @@ class GpuProbe final : public Probe {
                                                    std::int64_t k) override {
     const Bytes element = bytes_of(data_type(dtype));
     if (element * (m * k + k * n + m * n) > device_.free_memory() / 2) return std::nullopt;
-    const GpuBuffer a(device_, element * m * k);
-    const GpuBuffer b(device_, element * k * n);
-    const GpuBuffer c(device_, element * m * n);
-    Gemm gemm;
-    gemm.a = {a.address(), m, k, k, 0};
-    gemm.b = {b.address(), k, n, n, 0};
-    gemm.c = {c.address(), m, n, n, 0};
-    gemm.type = data_type(dtype);
-    return time_on_gpu([&] { device_.gemm(gemm); });
+    const GpuProduct product(device_, data_type(dtype), m, n, k);
+    return time_on_gpu([&] { device_.gemm(product.gemm); });
   }
 
   [[nodiscard]] std::optional<std::pair<std::int64_t, Nanoseconds>> long_product(const std::string& dtype,
@@ -163,19 +170,12 @@ class GpuProbe final : public Probe {
   std::pair<std::int64_t, Nanoseconds> busy_for(const std::string& dtype, std::int64_t size, Nanoseconds duration) {
     const Bytes element = bytes_of(data_type(dtype));
     while (size > 256 && 3 * element * size * size > device_.free_memory() / 2) size /= 2;
-    const GpuBuffer a(device_, element * size * size);
-    const GpuBuffer b(device_, element * size * size);
-    const GpuBuffer c(device_, element * size * size);
-    Gemm gemm;
-    gemm.a = {a.address(), size, size, size, 0};
-    gemm.b = {b.address(), size, size, size, 0};
-    gemm.c = {c.address(), size, size, size, 0};
-    gemm.type = data_type(dtype);
+    const GpuProduct product(device_, data_type(dtype), size, size, size);
     Nanoseconds before = 0;
     Nanoseconds late = 0;
     Nanoseconds count = 0;
     while (before < duration) {
-      const Nanoseconds once = std::max<Nanoseconds>(1, timed([&] { device_.gemm(gemm); }, 20) / 20);
+      const Nanoseconds once = std::max<Nanoseconds>(1, timed([&] { device_.gemm(product.gemm); }, 20) / 20);
       before += 20 * once;
       if (before < duration / 2) continue;
       late += once;

@@ -2,15 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "studies/hardware/descent.hpp"
 #include "studies/hardware/products.hpp"
 
 namespace debubble {
@@ -18,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMostNodes = 16;    // of one axis
 constexpr std::size_t kMostJudged = 400;  // products that are left out one by one
-constexpr double kPassBandwidth = 0.85;   // as ProductFit has it
 
 constexpr double kLeastNodeTime = 1e-6;  // microseconds that a table may have
 constexpr double kLongestNodeTime = 1e12;
@@ -43,13 +40,7 @@ std::vector<double> axis_of(const std::set<std::int64_t>& sizes) {
 }
 
 double fit_us(const ProductFit& fit, const std::array<double, 3>& log_size, const MeasuredPeak& peak) {
-  const double m = std::exp(log_size[0]);
-  const double n = std::exp(log_size[1]);
-  const double k = std::exp(log_size[2]);
-  const double compute = 2 * m * n * (k + fit.k0) / (peak.flops * 1e-6 * fit.cap) *
-                         (1 + fit.a0 * peak.multiprocessors * 128 * 256 / (m * n));
-  const double memory = (peak.operand_bytes * (m * k + n * k) + 2 * m * n) / (peak.bandwidth * 1e-6 * kPassBandwidth);
-  return fit.t0 + std::max(compute, memory);
+  return fit_seconds(fit, {std::exp(log_size[0]), std::exp(log_size[1]), std::exp(log_size[2])}, peak) * 1e6;
 }
 
 TableError error_of(const std::vector<double>& off, std::size_t rows) {
@@ -57,37 +48,17 @@ TableError error_of(const std::vector<double>& off, std::size_t rows) {
           std::min(kLargestError, tenths_percentile(off, 9))};
 }
 
-// Coordinate descent on the mean absolute log error, as tools/kernel-tables does it.
+// By the mean absolute log error, as tools/kernel-tables does it.
 ProductFit fit_products(const std::vector<GridRow>& rows, const MeasuredPeak& peak) {
-  std::array<double, 4> best{0.75, 100, 0.07, 3};
-  std::array<double, 4> step{0.1, 60, 0.04, 1};
-  constexpr std::array<std::pair<double, double>, 4> kBounds{{{0.05, 1.0}, {0, 800}, {0, 0.6}, {0.1, 50}}};
+  const DescentLattice<4> lattice{
+      {0.75, 100, 0.07, 3}, {0.1, 60, 0.04, 1}, {{{0.05, 1.0}, {0, 800}, {0, 0.6}, {0.1, 50}}}, 60};
   const auto as_fit = [](const std::array<double, 4>& p) { return ProductFit{p[0], p[1], p[2], p[3], {}}; };
   const auto error = [&](const std::array<double, 4>& p) {
     double sum = 0;
     for (const GridRow& row : rows) sum += std::abs(std::log(fit_us(as_fit(p), row.log_size, peak) / row.us));
     return sum / static_cast<double>(rows.size());
   };
-  double least = error(best);
-  for (int round = 0; round < 60; ++round) {
-    bool moved = false;
-    for (std::size_t which = 0; which < best.size(); ++which) {
-      for (const double sign : {1.0, -1.0}) {
-        std::array<double, 4> trial = best;
-        trial.at(which) =
-            std::clamp(trial.at(which) + sign * step.at(which), kBounds.at(which).first, kBounds.at(which).second);
-        const double now = error(trial);
-        if (now >= least - 1e-9) continue;
-        best = trial;
-        least = now;
-        moved = true;
-      }
-    }
-    if (!moved) {
-      for (double& one : step) one /= 2;
-    }
-  }
-  ProductFit fit = as_fit(best);
+  ProductFit fit = as_fit(least_on(lattice, error));
   std::vector<double> off;
   for (const GridRow& row : rows) off.push_back(std::abs(fit_us(fit, row.log_size, peak) / row.us - 1));
   fit.error = error_of(off, off.size());

@@ -150,8 +150,7 @@ class ProductReader {
 
   void keep(const MeasuredProduct& made) {
     const double peak = product_peak(hardware_, made.dtype);
-    const double rate =
-        2 * static_cast<double>(made.m) * static_cast<double>(made.n) * static_cast<double>(made.k) / (made.us * 1e-6);
+    const double rate = product_rate(made);
     if (peak <= 0) {
       return complain("P012", hardware_.name + " has no units for " + made.dtype + " products",
                       "name the hardware that was measured with --hardware");

@@ -21,6 +21,11 @@ struct MeasuredProduct {
   std::int64_t line = 0;  // of its file; 0: none
 };
 
+// FLOPs per second.
+[[nodiscard]] inline double product_rate(const MeasuredProduct& one) {
+  return 2 * static_cast<double>(one.m) * static_cast<double>(one.n) * static_cast<double>(one.k) / (one.us * 1e-6);
+}
+
 // Comma-separated: a header m,n,k,dtype and one of time_ns, time_us, time_ms, time_s, in any order, then one product a
 // line; `#` begins a comment. Strict: throws InputError with everything that is wrong, by line. With `hardware`: what
 // it has no units for, or what would be faster than its peak, is wrong, too. A product that stands there several times

@@ -8,6 +8,7 @@
 #include "cost_models/transformer/kernel_time.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
+#include "studies/hardware/descent.hpp"
 #include "studies/hardware/products.hpp"
 
 namespace debubble {
@@ -52,31 +53,10 @@ class SharesDescent {
     model_.efficiency.sustained = 1;
   }
 
-  // On a fixed lattice, halved where no step helps: the same on every machine.
   Efficiency run() {
-    std::array<double, 2> step{0.1, 60};
-    std::array<double, 2> best{0.8, 145};
-    double least = mean_error(best);
-    for (int round = 0; round < 40; ++round) {
-      bool moved = false;
-      for (std::size_t which = 0; which < best.size(); ++which) {
-        for (const double sign : {1.0, -1.0}) {
-          std::array<double, 2> trial = best;
-          trial.at(which) += sign * step.at(which);
-          trial[0] = std::clamp(trial[0], 0.001, 1.0);
-          trial[1] = std::clamp(trial[1], 0.0, 10'000.0);
-          const double error = mean_error(trial);
-          if (error >= least - 1e-9) continue;
-          best = trial;
-          least = error;
-          moved = true;
-        }
-      }
-      if (!moved) {
-        for (double& one : step) one /= 2;
-      }
-    }
-    (void)mean_error(best);
+    const DescentLattice<2> lattice{{0.8, 145}, {0.1, 60}, {{{0.001, 1.0}, {0.0, 10'000.0}}}, 40};
+    const auto error = [this](const std::array<double, 2>& shares) { return mean_error(shares); };
+    (void)mean_error(least_on(lattice, error));
     return model_.efficiency;
   }
 

@@ -154,8 +154,6 @@ bool is_flavour(const TorchtitanFlavour& flavour, const TransformerShape& shape)
   known.rotary_base = shape.rotary_base;
   known.predicted_tokens = shape.predicted_tokens;
   known.expert_balance = shape.expert_balance;
-  known.expert_groups = shape.expert_groups;
-  known.groups_per_token = shape.groups_per_token;
   known.expert_groups = shape.expert_groups;  // as its code has them
   known.groups_per_token = shape.groups_per_token;
   return known == shape;

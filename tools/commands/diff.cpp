@@ -31,14 +31,10 @@ namespace {
 
 constexpr std::string_view kDiffFormats = "text|json|csv";
 
-// "median" or a number from 1.
-std::optional<std::size_t> parse_iteration(const std::string& text) {
-  if (text == "median") return std::nullopt;
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-  throw InputError(Diagnostic{"C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
-                              "write it like --iteration 3"});
+[[noreturn]] void refuse_beside_log(const char* flag) {
+  throw InputError(Diagnostic{"C087", flag,
+                              "means nothing for --log: a training log has times of iterations, and none of ops",
+                              "leave one of the two out"});
 }
 
 class DiffCommand : public Command {
@@ -47,25 +43,25 @@ class DiffCommand : public Command {
     FlagRows rows{
         {.name = "FILE",
          .help = "[PREDICTED] MEASURED...: run, trace, scenario.toml",
-         .target = &files_,
+         .target = &flags_.files,
          .count = FlagCount::kAll},
-        {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &log_},
+        {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &flags_.log},
         {.name = "--hardware",
          .type = "NAME|FILE",
          .names = hardware_names,
          .help = "of --log: its GPU",
          .default_text = "as nvidia-smi says",
-         .target = &hardware_},
+         .target = &flags_.hardware},
         {.name = "--iteration",
          .type = "N",
          .help = "measured iteration: median or 1, 2, ...",
          .preset = "median",
-         .target = &iteration_},
+         .target = &flags_.iteration},
         {.name = "--replica",
          .type = "N",
          .help = "of several data-parallel pipelines: which, from 0",
          .preset = "0",
-         .target = &replica_},
+         .target = &flags_.replica},
         {.name = "--tolerance",
          .type = "LIST",
          .help = "exit 1 beyond: bubble=2pp,step=5%,memory=5%",
@@ -92,13 +88,14 @@ class DiffCommand : public Command {
 
   int run(const Invocation& invocation) override {
     check_flags();
-    if (!log_.empty()) {
+    if (!flags_.log.empty()) {
       Output output(output_, kDiffFormats);
-      const LogDiffRequest request{log_, hardware_, files_.empty() ? "" : files_.front(), read_scenario_file};
+      const LogDiffRequest request{flags_.log, flags_.hardware, flags_.files.empty() ? "" : flags_.files.front(),
+                                   read_scenario_file};
       return diff_log(request, tolerance_, invocation.command_line, output);
     }
     const Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_);
-    const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file, {replica_}};
+    const DiffRequest request{flags_.files, parse_iteration(flags_.iteration), read_scenario_file, {flags_.replica}};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
     Output output(output_, kDiffFormats);
@@ -131,40 +128,18 @@ class DiffCommand : public Command {
 
  private:
   void check_flags() const {
-    if (log_.empty() && files_.empty()) {
-      throw InputError(
-          Diagnostic{"C061", "debubble diff", "FILE is missing", "run `debubble diff --help` for its flags"});
-    }
-    if (log_.empty() && output_.assumptions) {
+    const bool log = !flags_.log.empty();
+    if (!log && output_.assumptions && !flags_.files.empty()) {
       throw InputError(Diagnostic{"C004", "--assumptions",
                                   "only the prediction of a training log prints what it assumes",
                                   "add --log FILE, or simulate the scenario with --assumptions"});
     }
-    if (log_.empty()) {
-      if (hardware_.empty()) return;
-      throw InputError(Diagnostic{"C004", "--hardware", "only a training log is simulated on a GPU that is named",
-                                  "add --log FILE, or write hardware into the scenario"});
+    if (log && flags_.iteration == "median" && flags_.replica == 0) {
+      if (!trace_.empty()) refuse_beside_log("--trace");
+      if (!bundle_.empty()) refuse_beside_log("--bundle");
+      if (!html_.empty()) refuse_beside_log("--html");
     }
-    const bool other_iteration = iteration_ != "median";
-    if (other_iteration || replica_ != 0 || !trace_.empty() || !bundle_.empty() || !html_.empty()) {
-      throw InputError(Diagnostic{"C087",
-                                  other_iteration    ? "--iteration"
-                                  : replica_ != 0    ? "--replica"
-                                  : !trace_.empty()  ? "--trace"
-                                  : !bundle_.empty() ? "--bundle"
-                                                     : "--html",
-                                  "means nothing for --log: a training log has times of iterations, and none of ops",
-                                  "leave one of the two out"});
-    }
-    if (files_.empty()) return;
-    if (files_.size() > 1 || run_form(files_.front()) != RunForm::kScenario) {
-      throw InputError(Diagnostic{"C009", "--log", "the measured run is the log, and " + files_.back() + " is another",
-                                  "name a scenario to predict it with, or nothing: debubble diff plan.toml --log LOG"});
-    }
-    if (!hardware_.empty()) {
-      throw InputError(Diagnostic{"C009", "--hardware", "the scenario " + files_.front() + " says on which GPU it runs",
-                                  "write hardware into the scenario"});
-    }
+    check_diff_flags(flags_);
   }
 
   void show(const Diff& diff, const Invocation& invocation, Output& output) const {
@@ -192,16 +167,12 @@ class DiffCommand : public Command {
   // What helps from here: to see both runs, then to guard them.
   [[nodiscard]] std::string next_command() const {
     std::string command = "debubble diff";
-    for (const std::string& file : files_) command += " " + shell_file(file);
+    for (const std::string& file : flags_.files) command += " " + shell_file(file);
     if (trace_.empty() && bundle_.empty()) return command + " --bundle diff.tar";
     return tolerance_.empty() ? command + " --tolerance bubble=2pp,step=5%" : "";
   }
 
-  std::vector<std::string> files_;
-  std::string log_;
-  std::string hardware_;
-  std::string iteration_ = "median";
-  int replica_ = 0;
+  DiffFlags flags_;
   std::string tolerance_;
   OutputFlags output_;
   std::string trace_;
@@ -210,6 +181,40 @@ class DiffCommand : public Command {
 };
 
 }  // namespace
+
+void check_diff_flags(const DiffFlags& flags) {
+  if (flags.log.empty()) {
+    if (flags.files.empty()) {
+      throw InputError(
+          Diagnostic{"C061", "debubble diff", "FILE is missing", "run `debubble diff --help` for its flags"});
+    }
+    if (flags.hardware.empty()) return;
+    throw InputError(Diagnostic{"C004", "--hardware", "only a training log is simulated on a GPU that is named",
+                                "add --log FILE, or write hardware into the scenario"});
+  }
+  if (flags.iteration != "median") refuse_beside_log("--iteration");
+  if (flags.replica != 0) refuse_beside_log("--replica");
+  if (flags.files.empty()) return;
+  if (flags.files.size() > 1 || run_form(flags.files.front()) != RunForm::kScenario) {
+    throw InputError(Diagnostic{"C009", "--log",
+                                "the measured run is the log, and " + flags.files.back() + " is another",
+                                "name a scenario to predict it with, or nothing: debubble diff plan.toml --log LOG"});
+  }
+  if (!flags.hardware.empty()) {
+    throw InputError(Diagnostic{"C009", "--hardware",
+                                "the scenario " + flags.files.front() + " says on which GPU it runs",
+                                "write hardware into the scenario"});
+  }
+}
+
+std::optional<std::size_t> parse_iteration(const std::string& text) {
+  if (text == "median") return std::nullopt;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  throw InputError(Diagnostic{"C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
+                              "write it like --iteration 3"});
+}
 
 std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
 

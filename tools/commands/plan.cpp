@@ -30,7 +30,6 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kPlanFormats = "text|json|csv";
-constexpr int kUsualTop = 5;
 
 class PlanCommand : public Command {
  public:
@@ -63,10 +62,7 @@ class PlanCommand : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    const int top = top_.value_or(kUsualTop);
-    if (top < 1) {
-      throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
-    }
+    const std::size_t top = printed_runs(top_);
     if (output_.assumptions && !schedule_only_) {
       throw InputError(Diagnostic{"C004", "--assumptions", "only --schedule-only prints what it assumes",
                                   "run the plan's command with it: debubble simulate ... --assumptions"});
@@ -80,7 +76,7 @@ class PlanCommand : public Command {
                                   "simulate what it prints with --figure, or leave it out"});
     }
     flags_.read_scenario = read_scenario_file;
-    if (schedule_only_) return run_schedule_only(static_cast<std::size_t>(top), invocation);
+    if (schedule_only_) return run_schedule_only(top, invocation);
     const std::unique_ptr<PlanRanks> ranks = join_ranks();
     if (ranks != nullptr && !ranks->is_first()) {
       ranks->serve();
@@ -96,20 +92,19 @@ class PlanCommand : public Command {
     StderrProgress progress;
     flags_.cells = html.wanted();
     const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
-    const auto count = static_cast<std::size_t>(top);
     switch (output.format()) {
       case Format::kJson:
-        output.write(plan_json(plan, count, {std::string(kVersion), invocation.command_line}));
+        output.write(plan_json(plan, top, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
-        output.write(flags_.front ? front_csv(plan) : plan_csv(plan, count));
+        output.write(flags_.front ? front_csv(plan) : plan_csv(plan, top));
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(plan_view(plan, count, output.style()));
+        output.write(plan_view(plan, top, output.style()));
         break;
     }
-    if (html.wanted()) html.write(plan_page(plan, count, invocation.command_line));
+    if (html.wanted()) html.write(plan_page(plan, top, invocation.command_line));
     if (drawn.wanted() && !plan.search.runs.empty()) {
       drawn.write(figure_of(
           plan, {.description = "Made by: " + invocation.command_line, .width = drawn.width(), .mono = figure_.mono}));
@@ -170,19 +165,8 @@ class PlanCommand : public Command {
         [](const std::string& news) { std::fputs(("debubble: " + printable_lines(news, false)).c_str(), stderr); });
   }
 
-  // The flags of whole plans say nothing here.
-  void refuse_flags_of_plans() {
-    FlagRows of_plans = flag_rows(flags_);
-    add_rows(of_plans, flag_rows(planners_));
-    for (const Flag& flag : of_plans) {
-      if (!is_given(flag)) continue;
-      throw InputError(Diagnostic{"C087", std::string(flag.name), "with --schedule-only the pipeline is given",
-                                  "leave it out; -p, -m, costs and --param memory_limit describe the pipeline"});
-    }
-  }
-
   int run_schedule_only(std::size_t top, const Invocation& invocation) {
-    refuse_flags_of_plans();
+    refuse_flags_of_plans(flags_, planners_);
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     const SchedulePlan plan = plan_schedule(scenario_, progress);
@@ -214,6 +198,25 @@ class PlanCommand : public Command {
 };
 
 }  // namespace
+
+std::size_t printed_runs(std::optional<int> top) {
+  constexpr int kUsualTop = 5;
+  const int runs = top.value_or(kUsualTop);
+  if (runs < 1) {
+    throw InputError(Diagnostic{"C012", "--top", "at least one run is printed", "write it like --top 10"});
+  }
+  return static_cast<std::size_t>(runs);
+}
+
+void refuse_flags_of_plans(PlanFlags& plan, PlannerFlags& planners) {
+  FlagRows of_plans = flag_rows(plan);
+  add_rows(of_plans, flag_rows(planners));
+  for (const Flag& flag : of_plans) {
+    if (!is_given(flag)) continue;
+    throw InputError(Diagnostic{"C087", std::string(flag.name), "with --schedule-only the pipeline is given",
+                                "leave it out; -p, -m, costs and --param memory_limit describe the pipeline"});
+  }
+}
 
 std::unique_ptr<Command> make_plan_command() { return std::make_unique<PlanCommand>(); }
 

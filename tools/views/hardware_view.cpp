@@ -10,6 +10,7 @@
 #include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/hardware_facts.hpp"
+#include "scenario/request/hardware_fields.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
@@ -29,8 +30,6 @@ std::string hardware_summary(const Hardware& one) {
   text += fmt::format(", {} GiB at {} GB/s; {}", one.memory >> 30, one.memory_bandwidth / 1'000'000'000, one.source);
   return text + "; kernels: " + (one.kernels.empty() ? efficiency_source(one) : "measured on " + one.kernels);
 }
-
-const char* quality_word(Source source) { return source == Source::kDefault ? "assumed" : to_string(source); }
 
 }  // namespace
 
@@ -68,7 +67,7 @@ std::string hardware_text(const Hardware& hardware, const ViewStyle& style) {
       if (found == notes.end()) found = notes.insert(notes.end(), fact.citation);
       note = fmt::format(" [{}]", found - notes.begin() + 1);
     }
-    table.add_row({fact.key, fact.amount, quality_word(fact.source) + note, fact.meaning});
+    table.add_row({fact.key, fact.amount, source_word(fact.source) + note, fact.meaning});
   }
   Table sources({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   for (std::size_t k = 0; k < notes.size(); ++k) sources.add_row({fmt::format("[{}]", k + 1), notes[k]});

@@ -15,8 +15,8 @@ namespace debubble::trace_detail {
 
 std::string words_of(IdleCause cause) { return with_blanks(to_string(cause)); }
 
-IdleCause cause_of(const IdleGap& gap) {
-  return static_cast<IdleCause>(std::max_element(gap.causes.begin(), gap.causes.end()) - gap.causes.begin());
+IdleCause cause_of(const NanosecondsByCause& causes) {
+  return static_cast<IdleCause>(std::max_element(causes.begin(), causes.end()) - causes.begin());
 }
 
 CauseTracks::CauseTracks(const Timeline& timeline) : timeline_(timeline), gaps_(idle_gaps(timeline)) {
@@ -68,7 +68,7 @@ CauseTracks::GapEnd CauseTracks::end_of(const IdleGap& gap) const {
 void CauseTracks::write_gap(TraceNames& text, std::int32_t index, std::int64_t thread) const {
   const IdleGap& gap = at(gaps_, index);
   text.next_line();
-  text.out << "{\"name\":\"" << words_of(cause_of(gap)) << "\",\"cat\":\"idle";
+  text.out << "{\"name\":\"" << words_of(cause_of(gap.causes)) << "\",\"cat\":\"idle";
   text.open_event("X", gap.device, thread, gap.begin);
   text.write_time("dur", gap.end - gap.begin);
   text.out << ",\"args\":{\"before\":\"";

@@ -22,7 +22,7 @@ namespace debubble::trace_detail {
 // "transfer latency": the report's word, as text.
 [[nodiscard]] std::string words_of(IdleCause cause);
 // What caused most of a gap.
-[[nodiscard]] IdleCause cause_of(const IdleGap& gap);
+[[nodiscard]] IdleCause cause_of(const NanosecondsByCause& causes);
 
 class CauseTracks {
  public:

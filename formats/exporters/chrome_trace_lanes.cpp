@@ -1,40 +1,12 @@
 #include "formats/exporters/chrome_trace_lanes.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <tuple>
-#include <utility>
 
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
-
-template <typename T>
-using LowestFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
-
-// First fit: a transfer takes the lowest lane that is free when it begins. Transfers come in order of their begin.
-class FirstFit {
- public:
-  std::int32_t place(const Transfer& transfer) {
-    while (!busy_.empty() && busy_.top().first <= transfer.begin) {
-      free_.push(busy_.top().second);
-      busy_.pop();
-    }
-    if (free_.empty()) free_.push(lanes_++);
-    const std::int32_t lane = free_.top();
-    free_.pop();
-    busy_.emplace(transfer.end, lane);
-    return lane;
-  }
-  [[nodiscard]] std::int32_t lanes() const { return lanes_; }
-
- private:
-  LowestFirst<std::pair<Nanoseconds, std::int32_t>> busy_;  // until when, which lane
-  LowestFirst<std::int32_t> free_;
-  std::int32_t lanes_ = 0;
-};
 
 std::vector<std::size_t> in_order_of_begin(const Timeline& timeline) {
   const std::vector<Transfer>& transfers = timeline.transfers;
@@ -42,11 +14,9 @@ std::vector<std::size_t> in_order_of_begin(const Timeline& timeline) {
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     if (TraceLanes::shows(timeline, transfers[i])) order.push_back(i);
   }
-  const auto key = [](const Transfer& t, std::size_t index) {
-    return std::tuple(t.begin, t.end, transfer_order(t.op, t.from_device, t.to_device), index);
-  };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return key(transfers[a], a) < key(transfers[b], b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(transfer_key(transfers[a]), a) < std::tuple(transfer_key(transfers[b]), b);
+  });
   return order;
 }
 
@@ -59,19 +29,31 @@ void add_lanes(std::vector<TraceLanes::Lane>& lanes, std::int64_t first_thread, 
 
 }  // namespace
 
-TraceLanes::TraceLanes(const Timeline& timeline, bool with_idle)
-    : before_sends_(with_idle ? 2 : 1), send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
-  const auto devices = static_cast<std::size_t>(timeline.devices);
-  copies_.assign(devices, "");
+std::vector<std::string> copy_lanes(const Timeline& timeline) {
+  std::vector<std::string> names(to_index(timeline.devices));
   for (const CopySpan& copy : timeline.copies) {
-    std::string& name = at(copies_, copy.device);
+    std::string& name = at(names, copy.device);
     const std::string own = copy.peer < 0 ? "copy to host" : "copy to partner";
     name = name.empty() || name == own ? own : "copy";  // one lane for both
   }
-  collectives_.assign(devices, false);
+  return names;
+}
+
+std::vector<bool> collective_lanes(const Timeline& timeline) {
+  std::vector<bool> there(to_index(timeline.devices), false);
   for (const StepSpan& step : timeline.steps) {
-    if (step.lane == StepTask::Lane::kCollective) at(collectives_, step.device) = true;
+    if (step.lane == StepTask::Lane::kCollective) at(there, step.device) = true;
   }
+  return there;
+}
+
+TraceLanes::TraceLanes(const Timeline& timeline, bool with_idle)
+    : before_sends_(with_idle ? 2 : 1),
+      send_(timeline.transfers.size(), 0),
+      receive_(timeline.transfers.size(), 0),
+      copies_(copy_lanes(timeline)),
+      collectives_(collective_lanes(timeline)) {
+  const auto devices = static_cast<std::size_t>(timeline.devices);
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
   for (const std::size_t i : in_order_of_begin(timeline)) {

@@ -8,8 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/core/timeline.hpp"
@@ -18,12 +21,40 @@
 
 namespace debubble {
 
-// The order of transfers that begin and end together.
-inline std::tuple<int, std::int32_t, std::int32_t, std::int32_t, std::int32_t> transfer_order(const Op& op,
-                                                                                              std::int32_t from,
-                                                                                              std::int32_t to) {
-  return {static_cast<int>(op.kind), op.stage, op.microbatch, from, to};
+// What a trace has its transfers in the order of; the later parts are for those that begin and end together.
+inline auto transfer_key(const Transfer& t) {
+  return std::tuple(t.begin, t.end, static_cast<int>(t.op.kind), t.op.stage, t.op.microbatch, t.from_device,
+                    t.to_device);
 }
+
+// First fit: a transfer takes the lowest lane that is free when it begins. Transfers come in order of their begin.
+class FirstFit {
+ public:
+  std::int32_t place(const Transfer& transfer) {
+    while (!busy_.empty() && busy_.top().first <= transfer.begin) {
+      free_.push(busy_.top().second);
+      busy_.pop();
+    }
+    if (free_.empty()) free_.push(lanes_++);
+    const std::int32_t lane = free_.top();
+    free_.pop();
+    busy_.emplace(transfer.end, lane);
+    return lane;
+  }
+  [[nodiscard]] std::int32_t lanes() const { return lanes_; }
+
+ private:
+  template <typename T>
+  using LowestFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+  LowestFirst<std::pair<Nanoseconds, std::int32_t>> busy_;  // until when, which lane
+  LowestFirst<std::int32_t> free_;
+  std::int32_t lanes_ = 0;
+};
+
+// By device: its copy lane's name, empty where it has none; whether it has a lane of the step's collectives.
+[[nodiscard]] std::vector<std::string> copy_lanes(const Timeline& timeline);
+[[nodiscard]] std::vector<bool> collective_lanes(const Timeline& timeline);
 
 class TraceLanes {
  public:

@@ -113,20 +113,14 @@ void PerfettoSlices::write_cell(const Cell& cell) {
 }
 
 std::uint64_t PerfettoSlices::transfer_track(std::int32_t device, bool sends, const Transfer& transfer) {
-  Lanes& lanes = debubble::at(lanes_, device)[sends ? 0 : 1];
-  while (!lanes.busy.empty() && lanes.busy.top().first <= transfer.begin) {
-    lanes.free.push(lanes.busy.top().second);
-    lanes.busy.pop();
-  }
+  FirstFit& lanes = debubble::at(lanes_, device)[sends ? 0 : 1];
   const SliceOrder::Group group = sends ? SliceOrder::kSend : SliceOrder::kReceive;
-  if (lanes.free.empty()) {
+  const std::int32_t known = lanes.lanes();
+  const std::int32_t lane = lanes.place(transfer);
+  if (lane == known) {
     const std::string name = sends ? "send" : "recv";
-    add_lane(device, group, lanes.count, lanes.count == 0 ? name : name + " " + std::to_string(lanes.count + 1));
-    lanes.free.push(lanes.count++);
+    add_lane(device, group, lane, lane == 0 ? name : name + " " + std::to_string(lane + 1));
   }
-  const std::int32_t lane = lanes.free.top();
-  lanes.free.pop();
-  lanes.busy.emplace(transfer.end, lane);
   return track(device, group, lane);
 }
 
@@ -149,10 +143,8 @@ void PerfettoSlices::write_transfer(const Transfer& transfer, bool sends, Nanose
 }
 
 void PerfettoSlices::write_gap(const Gap& gap) {
-  IdleGap causes;
-  causes.causes = *gap.causes;
   packets_.begin_slice(track(gap.device, SliceOrder::kIdle, 0), gap.begin,
-                       debubble::at(cause_names_, static_cast<int>(cause_of(causes))), words_.idle);
+                       debubble::at(cause_names_, static_cast<int>(cause_of(*gap.causes))), words_.idle);
   packets_.argument(words_.before, gap.before.empty() ? std::string_view("the end of the step") : gap.before);
   if (!gap.before.empty()) packets_.argument(words_.waited_for, gap.waited_for);
   packets_.argument(words_.idle_time, gap.end - gap.begin);

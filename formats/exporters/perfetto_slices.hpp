@@ -7,14 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
+#include "formats/exporters/chrome_trace_lanes.hpp"
 #include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "formats/exporters/perfetto_packets.hpp"
@@ -100,15 +98,6 @@ class PerfettoSlices {
   [[nodiscard]] InternedName& kind_of(const Op& op) { return kinds_[to_index(op.kind)]; }
 
  private:
-  template <typename T>
-  using LowestFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
-
-  // First fit, as TraceLanes has it.
-  struct Lanes {
-    LowestFirst<std::pair<Nanoseconds, std::int32_t>> busy;
-    LowestFirst<std::int32_t> free;
-    std::int32_t count = 0;
-  };
   // What the counters of a device show.
   struct Levels {
     bool begun = false;
@@ -147,8 +136,8 @@ class PerfettoSlices {
   std::array<std::string, kIdleCauses> cause_names_;
   std::array<std::string, kIdleCauses> cause_key_texts_;
   std::array<InternedName, kIdleCauses> cause_keys_;
-  std::vector<std::array<Lanes, 2>> lanes_;  // by device: sends, receives
-  std::vector<Levels> levels_;               // by device
+  std::vector<std::array<FirstFit, 2>> lanes_;  // by device: sends, receives
+  std::vector<Levels> levels_;                  // by device
 };
 
 }  // namespace debubble::trace_detail

@@ -146,10 +146,7 @@ class TrackSources {
   }
 
   void add_transfers() {
-    const auto before = [](const Transfer& a, const Transfer& b) {
-      return std::tuple(a.begin, a.end, transfer_order(a.op, a.from_device, a.to_device)) <
-             std::tuple(b.begin, b.end, transfer_order(b.op, b.from_device, b.to_device));
-    };
+    const auto before = [](const Transfer& a, const Transfer& b) { return transfer_key(a) < transfer_key(b); };
     const auto shown = [&](const Transfer& t, std::int32_t device) {
       return TraceLanes::shows(timeline_, t) ? device : -1;
     };

@@ -74,12 +74,11 @@ class PerfettoWriter {
 
   // Those that no run without spans has.
   void add_lanes() {
-    const TraceLanes lanes(timeline_, false);
+    const std::vector<std::string> copies = copy_lanes(timeline_);
+    const std::vector<bool> collectives = collective_lanes(timeline_);
     for (std::int32_t device = 0; device < timeline_.devices; ++device) {
-      for (const TraceLanes::Lane& lane : lanes.lanes(device)) {
-        if (lane.name.starts_with("copy")) slices_.add_lane(device, SliceOrder::kCopy, 0, lane.name);
-        if (lane.name == "collective") slices_.add_lane(device, SliceOrder::kCollective, 0, lane.name);
-      }
+      if (!at(copies, device).empty()) slices_.add_lane(device, SliceOrder::kCopy, 0, at(copies, device));
+      if (at(collectives, device)) slices_.add_lane(device, SliceOrder::kCollective, 0, "collective");
       const std::int32_t steps = part_.extra_work == nullptr ? 0 : part_.extra_work->iterations;
       for (std::int32_t step = 0; step < steps; ++step) {
         slices_.add_lane(device, SliceOrder::kExtraWork, step,

@@ -76,13 +76,18 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
   return flavours;
 }
 
-const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name) {
+std::string torchtitan_class(const ScheduleEntry& entry) {
   const std::string start = "torchtitan (";
+  const std::size_t begin = entry.frameworks.find(start);
+  if (begin == std::string::npos) return "";
+  const std::size_t name = begin + start.size();
+  return entry.frameworks.substr(name, entry.frameworks.find_first_of(",)", name) - name);
+}
+
+const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name) {
+  if (class_name.empty()) return nullptr;
   for (const ScheduleEntry& one : schedule_catalog()) {
-    const std::size_t begin = one.frameworks.find(start);
-    if (begin == std::string::npos) continue;
-    const std::size_t name = begin + start.size();
-    if (one.frameworks.substr(name, one.frameworks.find_first_of(",)", name) - name) == class_name) return &one;
+    if (torchtitan_class(one) == class_name) return &one;
   }
   return nullptr;
 }

@@ -17,6 +17,10 @@ struct TorchtitanFlavour {
 // Of torchtitan/models/*/__init__.py, as of December 2025.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
 
+// The schedule class that torchtitan runs a row of the catalog by: "Interleaved1F1B" where its frameworks are
+// "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
+[[nodiscard]] std::string torchtitan_class(const ScheduleEntry& entry);
+
 // The row of the catalog that PyTorch's schedule class is, "Interleaved1F1B"; nullptr: there is none.
 [[nodiscard]] const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name);
 

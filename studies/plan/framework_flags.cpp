@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost_models/layout.hpp"
+#include "formats/frameworks/torchtitan_models.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
@@ -89,19 +90,10 @@ FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   return flags;
 }
 
-// "Interleaved1F1B" of "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
-std::string torchtitan_class(const PlanChoice& choice) {
-  const ScheduleEntry* entry = find_schedule(choice.schedule);
-  if (entry == nullptr) return "";
-  const std::size_t begin = entry->frameworks.find("torchtitan (");
-  if (begin == std::string::npos) return "";
-  const std::size_t name = begin + std::string("torchtitan (").size();
-  return entry->frameworks.substr(name, entry->frameworks.find_first_of(",)", name) - name);
-}
-
 FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, std::int64_t sequence) {
   FrameworkFlags flags{"torchtitan", "", ""};
-  const std::string name = torchtitan_class(choice);
+  const ScheduleEntry* const entry = find_schedule(choice.schedule);
+  const std::string name = entry == nullptr ? "" : torchtitan_class(*entry);
   const int shards = choice.zero == 3 ? choice.data : 1;
   const auto line = [&](const char* key, std::int64_t value) {
     flags.text += std::string(key) + " = " + std::to_string(value) + "\n";

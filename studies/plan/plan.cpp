@@ -94,6 +94,7 @@ class PlanMaker {
     std::vector<PlannedRun>& runs = plan_.search.runs;
     const auto best = static_cast<std::ptrdiff_t>(std::min(runs.size(), kMostCutForLinks));
     const std::vector<PlannedRun> tried(runs.begin(), runs.begin() + best);
+    for (const PlannedRun& run : tried) cut_for_links_.push_back(run.choice);
     for (PlannedRun& run : cut_for_links(asked().request, tried, asked().options.threads)) {
       add_run(run);
       if (plan_.front) plan_.front->points.push_back(std::move(run));
@@ -105,17 +106,33 @@ class PlanMaker {
     }
   }
 
-  // Faster ones take the place of those that only balance time.
+  // Faster ones take the place of those that only balance time. What was among the best has been cut before.
   void cut_alternatives_for_links() {
     if (!weighs_links()) return;
-    for (Alternative& one : plan_.alternatives) {
-      if (!one.run) continue;
-      for (const PlannedRun& run : cut_for_links(asked().request, {*one.run}, asked().options.threads)) {
-        if (!can_run(run.choice, one.framework)) continue;
-        add_run(run);
-        one.run = run;
-      }
+    const auto can_be_cut = [](const Alternative& one) {
+      return one.run && one.run->choice.partition.empty() && can_run(cut_by_links(one.run->choice), one.framework);
+    };
+    std::vector<PlannedRun> others;
+    for (const Alternative& one : plan_.alternatives) {
+      if (!can_be_cut(one)) continue;
+      if (std::find(cut_for_links_.begin(), cut_for_links_.end(), one.run->choice) != cut_for_links_.end()) continue;
+      cut_for_links_.push_back(one.run->choice);
+      others.push_back(*one.run);
     }
+    for (const PlannedRun& run : cut_for_links(asked().request, others, asked().options.threads)) add_run(run);
+    for (Alternative& one : plan_.alternatives) {
+      if (!can_be_cut(one)) continue;
+      const std::vector<PlannedRun>& runs = plan_.search.runs;
+      const PlanChoice cut = cut_by_links(one.run->choice);
+      const auto faster =
+          std::find_if(runs.begin(), runs.end(), [&](const PlannedRun& run) { return run.choice == cut; });
+      if (faster != runs.end()) one.run = *faster;
+    }
+  }
+
+  static PlanChoice cut_by_links(PlanChoice choice) {
+    choice.partition = kCutForLinks;
+    return choice;
   }
 
   void add_run(const PlannedRun& run) {
@@ -229,6 +246,7 @@ class PlanMaker {
   Progress& progress_;
   PlanRanks* ranks_;                             // or null
   std::chrono::steady_clock::time_point begin_;  // of the search
+  std::vector<PlanChoice> cut_for_links_;        // tried so
   Plan plan_;
 };
 

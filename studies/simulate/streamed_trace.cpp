@@ -211,9 +211,8 @@ class StreamedTraceWriter : public RunObserver {
     const auto* first = std::get_if<TransferItem>(&items_[a.item]);
     const auto* second = std::get_if<TransferItem>(&items_[b.item]);
     if (first != nullptr && second != nullptr) {
-      const auto key = [](const Transfer& t) { return transfer_order(t.op, t.from_device, t.to_device); };
-      const auto one = key(first->transfer);
-      const auto other = key(second->transfer);
+      const auto one = transfer_key(first->transfer);
+      const auto other = transfer_key(second->transfer);
       if (one != other) return one < other;
     }
     return a.number < b.number;

@@ -138,6 +138,15 @@ def module_beside(binary):
     return folder if folder and list(folder.glob("debubble/_core.*.so")) else None
 
 
+def take_shown(expected, shown, shower, place, lines):
+    """Adds to `lines` what a block should have there; a list with the problem, empty where it is what was expected."""
+    if matches(expected, shown):
+        lines += expected
+        return []
+    lines += shown
+    return ["\n".join([place, *difflib.unified_diff(expected, shown, "document", shower, lineterm="")])]
+
+
 def run_session(blocks, folder, binary):
     """[[(start, statement, expected, shown), ...], ...] of a document's pycon blocks; none without a module."""
     module = module_beside(binary)
@@ -158,12 +167,7 @@ def check_session(block, statements):
     for start, statement, expected, shown in statements:
         lines += block.lines[copied:start]
         copied = start + len(expected)
-        if matches(expected, shown):
-            lines += expected
-        else:
-            lines += shown
-            diff = difflib.unified_diff(expected, shown, "document", "Python", lineterm="")
-            problems.append("\n".join([f"line {block.first_line + start}: >>> {statement.rstrip()}", *diff]))
+        problems += take_shown(expected, shown, "Python", f"line {block.first_line + start}: >>> {statement.rstrip()}", lines)
     return problems, lines + block.lines[copied:]
 
 
@@ -189,12 +193,7 @@ def check_console(block, folder, binary):
         place = f"line {block.first_line + start}: $ {command}"
         lines += block.lines[copied:start]
         copied = start + len(expected)
-        if matches(expected, output):
-            lines += expected
-        else:
-            lines += output
-            diff = difflib.unified_diff(expected, output, "document", "program", lineterm="")
-            problems.append("\n".join([place, *diff]))
+        problems += take_shown(expected, output, "program", place, lines)
         if code != 0:
             problems.append(f"{place}\nended with exit code {code} (write `command || echo \"exit code $?\"` to show one)")
     return problems, lines

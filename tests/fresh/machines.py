@@ -11,7 +11,7 @@ import re
 import threading
 
 import base_root
-from machine import TREE
+from machine import TREE, Machine
 
 BINARY = "build/release/bin/debubble"
 TRACE = "zb-h1.trace.json"
@@ -32,6 +32,13 @@ def expect(condition, message, output=""):
 
 def expect_in(text, wanted, output):
     expect(wanted in output, f"`{text}` did not print: {wanted}", output[-6000:])
+
+
+def unpacked(name, folder, cache, say):
+    """A machine of the base root, as that is."""
+    with base_root.locked(cache):
+        base_root.unpack(base_root.base_archive(cache, say), folder / name)
+    return Machine(name, folder / name)
 
 
 def check_absent(machine, commands):

@@ -14,8 +14,7 @@ import subprocess
 import sys
 
 import base_root
-from machine import Machine
-from machines import expect, expect_in
+from machines import expect, expect_in, unpacked
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SOURCE / "tests/docs"), str(SOURCE / "tests/package")]
@@ -153,10 +152,7 @@ def check_installed(machine, prefix, say, zsh_folder, doctor, from_apt=frozenset
 
 
 def bare_machine(name, folder, cache, say):
-    with base_root.locked(cache):
-        archive = base_root.base_archive(cache, say)
-        base_root.unpack(archive, folder / name)
-    machine = Machine(name, folder / name)
+    machine = unpacked(name, folder, cache, say)
     expect(not machine.succeeds("command -v debubble || ls /usr/lib/*/libfmt.so* /usr/lib/*/libtbb.so*"), f"{name} is not bare")
     return machine
 

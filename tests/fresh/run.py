@@ -28,7 +28,7 @@ import machines
 import package
 import readme
 import wheel
-from machine import TREE, CommandFailed, Machine
+from machine import TREE, CommandFailed
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 STARTED = time.monotonic()
@@ -96,11 +96,10 @@ def clone_into(root):
 
 
 def start_machine(cache, folder):
-    with phase("base root"), base_root.locked(cache):
-        archive = base_root.base_archive(cache, say)
-        base_root.unpack(archive, folder / "bare")
-    clone_into(folder / "bare")
-    return Machine("bare", folder / "bare")
+    with phase("base root"):
+        machine = machines.unpacked("bare", folder, cache, say)
+    clone_into(machine.root)
+    return machine
 
 
 def run_all(folder, chosen, keep):

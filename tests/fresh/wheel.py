@@ -5,9 +5,8 @@ what the command of the same tree says, for the whole catalog. The second has Py
 module is linked to.
 """
 
-import base_root
-from machine import TREE, Machine
-from machines import expect, expect_in
+from machine import TREE
+from machines import expect, expect_in, unpacked
 
 BUILD_PACKAGES = ("g++ cmake ninja-build nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev "
                   "libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev python3-dev pybind11-dev python3-numpy "
@@ -27,10 +26,7 @@ print(debubble.simulate(profile="traces/published/zb-a100-1.5b-m24.json", p=8, m
 
 
 def bare_root(name, folder, cache, say):
-    with base_root.locked(cache):
-        archive = base_root.base_archive(cache, say)
-        base_root.unpack(archive, folder / name)
-    machine = Machine(name, folder / name)
+    machine = unpacked(name, folder, cache, say)
     expect(not machine.succeeds("command -v python3"), f"{name} is not bare")
     machine.apt("update")
     return machine

@@ -117,21 +117,28 @@ void set_costs(Job& job, std::uint32_t seed) {
   job.memory.capacities = {seed % 2 == 0 ? Bytes{80'000'000'000} : Bytes{30'000'000}};
 }
 
+// Nothing where the schedule does not take the size.
+std::optional<Schedule> schedule_of(const std::string& name, int devices, int microbatches) {
+  ScheduleRequest request;
+  request.devices = devices;
+  request.microbatches = microbatches;
+  try {
+    return build_schedule(name, request);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 TEST_CASE("a report without spans has the numbers of one with them") {
   int compared = 0;
   int full = 0;
   for (const ScheduleEntry& entry : schedule_catalog()) {
     for (const auto& [devices, microbatches] :
          {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{40, 80}, std::pair{2, 700}}) {
-      ScheduleRequest request;
-      request.devices = devices;
-      request.microbatches = microbatches;
+      std::optional<Schedule> schedule = schedule_of(entry.name, devices, microbatches);
+      if (!schedule) continue;
       Job job;
-      try {
-        job.schedule = build_schedule(entry.name, request);
-      } catch (const InputError&) {
-        continue;  // it does not take the size
-      }
+      job.schedule = std::move(*schedule);
       for (std::uint32_t seed = 0; seed < 9; ++seed) {
         set_costs(job, seed);
         const std::optional<Report> brief = brief_report(job, kIterations);
@@ -167,15 +174,10 @@ TEST_CASE("a trace that is written while the run goes by has the bytes of one of
   for (const ScheduleEntry& entry : schedule_catalog()) {
     for (const auto& [devices, microbatches] :
          {std::pair{4, 8}, std::pair{6, 12}, std::pair{1, 3}, std::pair{24, 48}, std::pair{2, 700}}) {
-      ScheduleRequest request;
-      request.devices = devices;
-      request.microbatches = microbatches;
+      std::optional<Schedule> schedule = schedule_of(entry.name, devices, microbatches);
+      if (!schedule) continue;
       Job job;
-      try {
-        job.schedule = build_schedule(entry.name, request);
-      } catch (const InputError&) {
-        continue;  // it does not take the size
-      }
+      job.schedule = std::move(*schedule);
       for (const std::uint32_t seed : {0U, 2U, 4U, 5U, 8U}) {  // of set_costs, as above
         set_costs(job, seed);
         if (seed == 8) job.costs = split_costs(job.schedule, 1, 0, 1);  // ops that take no time

@@ -1,5 +1,5 @@
 // Runs in a worker, beside Emscripten's code of the engine: one command line after another, as the command would.
-import { Answer, Job, Ready, Request, Start } from "./jobs";
+import { Answer, Job, JobResult, Ready, Request, Start } from "./jobs";
 
 interface Files {
   readFile(path: string): Uint8Array;
@@ -23,7 +23,7 @@ const page = self as unknown as {
   postMessage(message: Ready | Answer, transfer?: Transferable[]): void;
 };
 
-function run(engine: Engine, { words, write, read }: Job): Answer["results"][0] {
+function run(engine: Engine, { words, write, read }: Job): JobResult {
   for (const [path, text] of Object.entries(write)) engine.FS.writeFile(path, text);
   const bytes = new TextEncoder().encode(words.map((word) => `${word}\0`).join(""));
   const place = engine._malloc(bytes.length);

@@ -9,7 +9,6 @@ namespace {
 
 class DeepSpeedReader {
  public:
-  // `prefix`: of the keys, for a configuration inside another.
   DeepSpeedReader(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
 
   FrameworkScenario run() {

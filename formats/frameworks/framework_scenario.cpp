@@ -3,6 +3,7 @@
 #include <array>
 
 #include "formats/frameworks/text_trees.hpp"
+#include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/text.hpp"
 
@@ -60,13 +61,8 @@ FrameworkScenario read_framework(const std::string& tool, std::string_view text,
 
 std::string write_framework_scenario(const FrameworkScenario& scenario, const std::string& tool,
                                      const std::string& name) {
-  std::string text = "# From " + printable(name) + ", by debubble import --from " + tool + ".\n";
-  for (const std::string& finding : scenario.findings) text += "# note: " + printable(finding) + "\n";
-  for (const auto& [flag, value] : scenario.flags) {
-    const bool bare = value == "true" || value.find_first_not_of("0123456789") == std::string::npos;
-    text += flag + " = " + (bare ? value : "\"" + printable(value) + "\"") + "\n";
-  }
-  return text;
+  return "# From " + printable(name) + ", by debubble import --from " + tool + ".\n" +
+         scenario_lines(scenario.flags, scenario.findings);
 }
 
 }  // namespace debubble

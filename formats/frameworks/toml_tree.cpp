@@ -63,10 +63,7 @@ class TomlTree {
 }  // namespace
 
 std::optional<JsonValue> parse_toml(std::string_view text, ProblemList& problems) {
-  if (const auto bad = first_bad_utf8(text)) {
-    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text", "save it as UTF-8");
-    return std::nullopt;
-  }
+  if (!is_utf8(text, problems)) return std::nullopt;
   try {
     const toml::table root = toml::parse(text);
     TomlTree tree(problems);

@@ -2,11 +2,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "formats/frameworks/text_trees.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
+
+// Whether the text is UTF-8; complains where it is not.
+[[nodiscard]] inline bool is_utf8(std::string_view text, ProblemList& problems) {
+  const auto bad = first_bad_utf8(text);
+  if (bad) problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text", "save it as UTF-8");
+  return !bad;
+}
 
 class TreeBudget {
  public:

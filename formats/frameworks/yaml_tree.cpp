@@ -127,10 +127,7 @@ class YamlTree {
 }  // namespace
 
 std::optional<JsonValue> parse_yaml(std::string_view text, ProblemList& problems) {
-  if (const auto bad = first_bad_utf8(text)) {
-    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text", "save it as UTF-8");
-    return std::nullopt;
-  }
+  if (!is_utf8(text, problems)) return std::nullopt;
   if (text.size() > kLargestYaml) {
     problems.add("P017", problems.name(), "more than 4 MiB of YAML", "give the configuration of one run");
     return std::nullopt;

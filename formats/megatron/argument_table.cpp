@@ -15,16 +15,16 @@ using ArgumentTable = std::map<std::string, ArgumentRow, std::less<>>;
 
 // "name" takes no value, "name=" one, "name*" as many as follow.
 void add_names(std::string_view text, ArgumentEffect effect, ArgumentTable& table) {
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::size_t bar = line.find('|');
     std::string_view reason;
-    if (bar != std::string::npos) {  // the same place in the text, which stays
-      const std::size_t at = text.find(line);
-      reason = text.substr(at + bar + 1, line.size() - bar - 1);
+    if (bar != std::string_view::npos) {
+      reason = line.substr(bar + 1);
       while (reason.starts_with(" ")) reason.remove_prefix(1);
     }
-    std::istringstream words(line.substr(0, bar));
+    std::istringstream words{std::string(line.substr(0, bar))};
     for (std::string word; words >> word;) {
       ArgumentRow row{effect, ArgumentValues::kNone, reason};
       if (word.back() == '=') row.values = ArgumentValues::kOne;

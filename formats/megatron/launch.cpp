@@ -70,18 +70,7 @@ class Readings {
         }
         return;
       }
-      std::string value;
-      for (const std::string& one : taken) value += (value.empty() ? "" : " ") + one;
-      std::string changed;
-      const std::string sign = shell::mark(number);
-      for (std::size_t from = 0; from <= word.size();) {
-        const std::size_t next = word.find(sign, from);
-        changed += word.substr(from, next == std::string::npos ? next : next - from);
-        if (next == std::string::npos) break;
-        changed += value;
-        from = next + sign.size();
-      }
-      return add(changed, chosen, which, result, depth + 1);
+      return add(shell::with_words(word, number, taken), chosen, which, result, depth + 1);
     }
     result.push_back(word);
   }
@@ -303,9 +292,7 @@ class Reader {
     const auto path = arguments.word("deepspeed-config");
     if (!path || !launch.files || !given_.needs_ranks) return;
     result.config_path = shown(*path, found_.unknowns);
-    std::string whole = *path;
-    if (!whole.starts_with("/") && !is_mark(whole.substr(0, whole.find('/')))) whole = launch.folder + "/" + whole;
-    whole = shell::plain_path(whole);
+    const std::string whole = shell::whole_path(*path, launch.folder);
     const auto found = launch.files->find(whole);
     std::optional<std::string> text;
     if (found != launch.files->end() && !found->second.folder && !found->second.lost) text = found->second.content;
@@ -317,7 +304,6 @@ class Reader {
       ask({content.begin(), content.end()}, "DeepSpeed's configuration " + result.config_path, launch.line);
     }
     result.config = *text;
-    result.config_unknown = marks(*text);
   }
 
   void count_ranks(const shell::Launch& launch, MegatronLaunch& result) const {
@@ -359,11 +345,10 @@ MegatronLaunch read_launch(const std::string& text, const std::string& name, con
   if (!bare) return Reader(name, given).run(text);
   // All of it is one command's words.
   const std::string& list = recipe.empty() ? text : recipe;
-  LaunchGiven plain = given;
   MegatronLaunch result;
   try {
     const shell::Evaluation found =
-        shell::evaluate_script("A=(\n" + list + "\n)\nprogram.py \"${A[@]}\"\n", plain.shell);
+        shell::evaluate_script("A=(\n" + list + "\n)\nprogram.py \"${A[@]}\"\n", given.shell);
     if (found.launches.size() == 1) {
       for (const std::string& word : found.launches.front().arguments) {
         for (const int root : found.unknowns.roots(marks(word))) {

@@ -23,10 +23,9 @@ struct MegatronLaunch {
   std::optional<std::int64_t> ranks;   // nothing: the text does not say, and nobody needs it
   std::string config;                  // DeepSpeed's configuration, where there is one
   std::string config_path;
-  std::vector<int> config_unknown;  // marks in it
-  std::string missing_ranks;        // what would say the number of ranks
-  std::string missing_files;        // "; it may be set by FILE, --file PATH=FILE" where such files are not here
-  int line = 0;                     // of the script, where it is started; 0: not of a script
+  std::string missing_ranks;  // what would say the number of ranks
+  std::string missing_files;  // "; it may be set by FILE, --file PATH=FILE" where such files are not here
+  int line = 0;               // of the script, where it is started; 0: not of a script
   bool script = true;
   std::vector<std::string> notes;
 };

@@ -1,10 +1,11 @@
 #include "formats/megatron/rank_count.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <sstream>
 #include <string_view>
+
+#include "formats/text/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -15,10 +16,9 @@ using shell::has_mark;
 constexpr std::int64_t kMostCountedRanks = 1'000'000;
 
 std::optional<std::int64_t> positive(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value > 0 && value <= kMostCountedRanks ? std::optional(value) : std::nullopt;
+  const std::optional<std::int64_t> count = count_of(text, kMostCountedRanks);
+  if (count == 0) return std::nullopt;
+  return count;
 }
 
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }

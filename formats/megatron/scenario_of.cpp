@@ -48,8 +48,6 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name,
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);
   scenario.findings.insert(scenario.findings.end(), launch.notes.begin(), launch.notes.end());
-  scenario.program = launch.program;
-  scenario.arguments = launch.arguments;
   return scenario;
 }
 
@@ -58,8 +56,14 @@ std::string write_scenario(const MegatronScenario& scenario, const std::string& 
   if (scenario.measured_iteration > 0) {
     text += "# measured: " + format_duration(scenario.measured_iteration) + " per iteration, the median of the log\n";
   }
-  for (const std::string& finding : scenario.findings) text += "# note: " + printable(finding) + "\n";
-  for (const auto& [flag, value] : scenario.flags) {
+  return text + scenario_lines(scenario.flags, scenario.findings);
+}
+
+std::string scenario_lines(const std::vector<std::pair<std::string, std::string>>& flags,
+                           const std::vector<std::string>& findings) {
+  std::string text;
+  for (const std::string& finding : findings) text += "# note: " + printable(finding) + "\n";
+  for (const auto& [flag, value] : flags) {
     const bool bare = value == "true" || value.find_first_not_of("0123456789") == std::string::npos;
     text += flag + " = " + (bare ? value : "\"" + printable(value) + "\"") + "\n";
   }

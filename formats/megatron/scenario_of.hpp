@@ -14,8 +14,6 @@ namespace debubble {
 struct MegatronScenario {
   std::vector<std::pair<std::string, std::string>> flags;  // name without dashes, value; "true" for a bare flag
   std::vector<std::string> findings;                       // what is left out, unknown or assumed
-  std::string program;                                     // pretrain_gpt.py, with its arguments: of a script
-  std::vector<std::string> arguments;
   // Of a training log: the median time of an iteration, over so many lines of it; 0: no log, or none of its iterations.
   Nanoseconds measured_iteration = 0;
   std::size_t measured_lines = 0;
@@ -32,5 +30,8 @@ struct MegatronScenario {
 
 // The scenario as a file for --config.
 [[nodiscard]] std::string write_scenario(const MegatronScenario& scenario, const std::string& name);
+// Its lines behind the first: what was found as notes, and the flags.
+[[nodiscard]] std::string scenario_lines(const std::vector<std::pair<std::string, std::string>>& flags,
+                                         const std::vector<std::string>& findings);
 
 }  // namespace debubble

@@ -19,8 +19,8 @@ std::string option_name(const std::string& word) {
   if (word.size() < 3 || !word.starts_with("--")) return "";
   const char c = word[2];
   if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '1') return "";
-  std::string name = word.substr(2, word.find('=') - (word.find('=') == std::string::npos ? 0 : 2));
-  if (const std::size_t equals = name.find('='); equals != std::string::npos) name.resize(equals);
+  std::string name = word.substr(2);
+  name = name.substr(0, name.find('='));
   std::replace(name.begin(), name.end(), '_', '-');
   return todays_name(name);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/shell/counted.hpp"
 #include "formats/shell/unknowns.hpp"
 
 namespace debubble::shell {
@@ -61,20 +62,10 @@ class Expression {
     std::string index;
   };
 
-  class Nested {
-   public:
-    explicit Nested(Expression& expression) : expression_(expression) {
-      if (++expression_.depth_ > 100) throw ArithmeticError("the expression is nested too deep");
-    }
-    ~Nested() { --expression_.depth_; }
-    Nested(const Nested&) = delete;
-    Nested& operator=(const Nested&) = delete;
-    Nested(Nested&&) = delete;
-    Nested& operator=(Nested&&) = delete;
-
-   private:
-    Expression& expression_;
-  };
+  [[nodiscard]] Counted nested() {
+    if (depth_ >= 100) throw ArithmeticError("the expression is nested too deep");
+    return Counted(depth_);
+  }
 
   void skip() {
     while (position_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[position_])) != 0) ++position_;
@@ -108,7 +99,7 @@ class Expression {
   }
 
   Result assignment() {
-    const Nested nested(*this);
+    const Counted depth = nested();
     skip();
     const std::size_t before = position_;
     if (letter(peek())) {
@@ -176,7 +167,7 @@ class Expression {
   }
 
   Result power() {
-    const Nested nested(*this);
+    const Counted depth = nested();
     Result base = unary();
     if (!take("**")) return base;
     const Result exponent = power();
@@ -194,7 +185,7 @@ class Expression {
   }
 
   Result unary() {
-    const Nested nested(*this);
+    const Counted depth = nested();
     skip();
     if (at("++") || at("--")) {
       const std::string_view op = peek() == '+' ? "+" : "-";

@@ -17,8 +17,7 @@ std::optional<std::string> next_line(std::string& input, char separator = '\n') 
 }
 
 void give_fields(Machine& machine, const std::string& line, const Strings& names) {
-  const std::string separators =
-      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
+  const std::string separators = machine.separators();
   const auto is_separator = [&](char c) { return separators.find(c) != std::string::npos; };
   const auto is_blank = [&](char c) { return is_separator(c) && (c == ' ' || c == '\t' || c == '\n'); };
   std::size_t at = 0;
@@ -41,8 +40,7 @@ void give_fields(Machine& machine, const std::string& line, const Strings& names
 
 void give_array(Machine& machine, const std::string& line, const std::string& name) {
   Variable array{.array = true};
-  const std::string separators =
-      machine.state().variables.contains("IFS") ? machine.value_of("IFS") : std::string(" \t\n");
+  const std::string separators = machine.separators();
   std::string item;
   std::int64_t next = 0;
   for (const char c : line + separators.substr(0, 1)) {

@@ -117,7 +117,6 @@ Flow run_set(Machine& machine, const Strings& words, const Command&) {
   State& state = machine.state();
   const auto option = [&state](char letter, bool on) {
     if (letter == 'e') state.stops_on_error = on;
-    if (letter == 'u') state.refuses_unset = on;
     if (letter == 'a') state.exports_all = on;
   };
   std::size_t at = 1;
@@ -142,7 +141,6 @@ Flow run_set(Machine& machine, const Strings& words, const Command&) {
       const std::string name = at + 1 < words.size() ? words[++at] : "";
       if (name == "pipefail") state.fails_in_pipes = on;
       if (name == "errexit") option('e', on);
-      if (name == "nounset") option('u', on);
       if (name == "allexport") option('a', on);
     }
   }
@@ -245,11 +243,7 @@ Flow run_unset(Machine& machine, const Strings& words, const Command&) {
 // What `local` hides comes back when the function ends.
 void hide(Machine& machine, const std::string& name) {
   State& state = machine.state();
-  if (state.frames.empty()) return;
-  auto& saved = state.frames.back().saved;
-  if (saved.contains(name)) return;
-  const auto found = state.variables.find(name);
-  saved[name] = found == state.variables.end() ? std::nullopt : std::optional(found->second);
+  if (!state.frames.empty()) state.hide(name, state.frames.back().saved);
 }
 
 // A local variable refers to nothing, whatever the one does that it hides.

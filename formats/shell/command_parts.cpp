@@ -85,7 +85,6 @@ void CommandParts::read_document(const PendingDocument& document) {
   }
 }
 
-// name=, name+=, name[index]=: the length of what stands before the value; 0 where it is none.
 bool CommandParts::assignment(Assignment& result) {
   std::size_t length = 0;
   const auto letter = [this](std::size_t at) {

@@ -16,7 +16,7 @@ class CommandParts {
   void redirections(Command& command);
   // "2>&1", "> file", "<<EOF"
   bool redirection(Command& command);
-  // name=, name+=, name[index]=: the length of what stands before the value; 0 where it is none.
+  // name=value, name+=value, name[index]=value, name=(items). False where it is none.
   bool assignment(Assignment& result);
   void skip_lines();
 

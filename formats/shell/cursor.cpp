@@ -38,8 +38,9 @@ char ansi_escape(char c) {
 
 }  // namespace
 
-Cursor::Depth::Depth(Cursor& cursor) : cursor_(cursor) {
-  if (++cursor_.depth_ > kDeepest) cursor_.fail("brackets are nested more than 100 deep");
+Counted Cursor::nested() {
+  if (depth_ >= kDeepest) fail("brackets are nested more than 100 deep");
+  return Counted(depth_);
 }
 
 void Cursor::advance(std::size_t count) {
@@ -152,7 +153,7 @@ void Cursor::backquotes(Word& word, bool quoted) {
   }
   if (done()) fail("a ` is not closed");
   advance();
-  const Depth depth(*this);
+  const Counted depth = nested();
   Part part{.kind = Part::Kind::kCommand, .quoted = quoted, .text = inside};
   part.body = parse_script(inside, line);
   word.parts.push_back(std::move(part));
@@ -160,7 +161,7 @@ void Cursor::backquotes(Word& word, bool quoted) {
 
 void Cursor::command_in(Word& word, bool quoted, Part::Kind kind) {
   advance(2);
-  const Depth depth(*this);
+  const Counted depth = nested();
   const std::size_t begin = position_;
   Part part{.kind = kind, .quoted = quoted};
   part.body = parse_inside(*this, depth_);
@@ -263,7 +264,7 @@ void Cursor::operation(Part& part, bool quoted) {
 }
 
 void Cursor::braces(Word& word, bool quoted) {
-  const Depth depth(*this);
+  const Counted depth = nested();
   advance(2);
   Part part{.kind = Part::Kind::kParameter, .quoted = quoted};
   if (peek() == '#' && peek(1) != '}' && peek(1) != ':' && peek(1) != '#') {
@@ -331,7 +332,7 @@ Word Cursor::word_until(std::string_view ends, bool quoted) {
 
 // (a|b) of an extended pattern, (a|b) of a regular expression: it belongs to the word.
 void Cursor::bracketed(Word& word, char open) {
-  const Depth depth(*this);
+  const Counted depth = nested();
   add(word, open, false);
   advance();
   while (!done() && peek() != ')') {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/shell/counted.hpp"
 #include "formats/shell/parser.hpp"
 
 namespace debubble::shell {
@@ -39,19 +40,7 @@ class Cursor {
   std::string arithmetic();
 
  private:
-  class Depth {
-   public:
-    explicit Depth(Cursor& cursor);
-    ~Depth() { --cursor_.depth_; }
-    Depth(const Depth&) = delete;
-    Depth& operator=(const Depth&) = delete;
-    Depth(Depth&&) = delete;
-    Depth& operator=(Depth&&) = delete;
-
-   private:
-    Cursor& cursor_;
-  };
-
+  [[nodiscard]] Counted nested();
   void add(Word& word, char c, bool quoted) const;
   void escape(Word& word, bool quoted);
   void single_quotes(Word& word);

@@ -42,10 +42,10 @@ struct Evaluation {
   Unknowns unknowns;
 };
 
-// Throws SyntaxError for what cannot be read, and for what takes too many steps or too much memory.
-// An absolute path without "." and "..".
-[[nodiscard]] std::string plain_path(const std::string& path);
+// The path without "." and "..", of a relative one in that folder. One that begins with what is not known stays so.
+[[nodiscard]] std::string whole_path(const std::string& path, const std::string& folder);
 
+// Throws SyntaxError for what cannot be read, and for what takes too many steps or too much memory.
 [[nodiscard]] Evaluation evaluate_script(const std::string& text, const Given& given);
 
 }  // namespace debubble::shell

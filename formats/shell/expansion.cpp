@@ -88,7 +88,7 @@ void Expansion::value(const std::string& text_of_it, bool quoted) {
 }
 
 void Expansion::split(const std::string& text_of_it) {
-  const std::string separators = machine_.state().variables.contains("IFS") ? machine_.value_of("IFS") : " \t\n";
+  const std::string separators = machine_.separators();
   if (separators.empty() || has_mark(separators)) {
     if (!text_of_it.empty()) text(text_of_it, false);
     return;
@@ -125,11 +125,7 @@ void Expansion::end_field() {
 
 void Expansion::list(const Strings& words, bool quoted, bool joins) {
   if (mode_ != Mode::kFields || (joins && quoted)) {
-    std::string separator = " ";
-    if (joins && machine_.state().variables.contains("IFS")) {
-      const std::string given = machine_.value_of("IFS");
-      separator = given.substr(0, 1);
-    }
+    const std::string separator = joins ? machine_.separators().substr(0, 1) : " ";
     std::string all;
     for (std::size_t k = 0; k < words.size(); ++k) {
       if (k > 0) all += separator;

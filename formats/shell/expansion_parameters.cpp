@@ -183,24 +183,9 @@ bool Expansion::stand_in(const Part& part, ParameterValue& found) {
   if (outside) {
     present = false;
   } else if (found.set && colon && has_mark(text)) {
-    // Known characters beside the mark make it not empty.
-    bool empty = false;
-    bool full = false;
-    for (const std::string& reading : machine_.unknowns().readings(text)) {
-      std::string known;
-      for (std::size_t k = 0; k < reading.size(); ++k) {
-        if (reading[k] == '\x01') {
-          k = std::min(reading.find('\x02', k), reading.size());
-        } else {
-          known += reading[k];
-        }
-      }
-      if (!known.empty()) full = true;
-      if (known.empty() && has_mark(reading)) causes = marks(text);
-      if (reading.empty()) empty = true;
-    }
-    if (empty && full) causes = marks(text);
-    if (causes.empty()) present = full;
+    const Answer empty = machine_.is_empty(text);
+    causes = empty.causes;
+    present = !empty.yes;
   }
   const auto put = [&] {
     if (!part.argument) return;

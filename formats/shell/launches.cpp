@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "formats/shell/builtin_words.hpp"
 #include "formats/shell/launcher_words.hpp"
 #include "formats/shell/machine.hpp"
 
@@ -102,7 +103,7 @@ class Starter {
     if (is_python(words.front())) return python(words);
     if (in(kStarters, name) && name != "accelerate") return starter(words);
     if (words.front().ends_with(".py")) {
-      keep(words.front(), Strings(words.begin() + 1, words.end()));
+      keep(words.front(), rest(words));
       return true;
     }
     if (is_script(name) || words.front().starts_with("./")) return script(words, 0);
@@ -112,11 +113,10 @@ class Starter {
  private:
   // What the launcher's options set is there for what it starts.
   bool with_variables(const Strings& launcher, const std::function<bool()>& body) {
-    std::map<std::string, std::optional<Variable>> hidden;
+    HiddenVariables hidden;
     auto& variables = machine_.state().variables;
     for (const auto& [name, value] : handed_variables(launcher)) {
-      const auto found = variables.find(name);
-      hidden.emplace(name, found == variables.end() ? std::nullopt : std::optional(found->second));
+      machine_.state().hide(name, hidden);
       machine_.assign(name, value);
       variables[name].exported = true;
     }
@@ -126,13 +126,7 @@ class Starter {
       variable.exported = false;
     }
     const bool started = body();
-    for (auto& [name, value] : hidden) {
-      if (value) {
-        variables[name] = std::move(*value);
-      } else {
-        variables.erase(name);
-      }
-    }
+    machine_.state().put_back(std::move(hidden));
     return started;
   }
 
@@ -145,7 +139,7 @@ class Starter {
     const auto command = words.begin() + static_cast<std::ptrdiff_t>(found.command);
     if (found.command >= words.size()) return false;
     launchers_.emplace_back(words.begin(), command);
-    Strings inner(command, words.end());
+    Strings inner = rest(words, found.command);
     inner.insert(inner.end(), found.added.begin(), found.added.end());
     return start(inner);
   }
@@ -183,8 +177,7 @@ class Starter {
       }
       launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k));
       const Strings launcher = launchers_.back();
-      return with_variables(
-          launcher, [&] { return start(Strings(words.begin() + static_cast<std::ptrdiff_t>(k), words.end())); });
+      return with_variables(launcher, [&] { return start(rest(words, k)); });
     }
     return false;
   }
@@ -197,9 +190,9 @@ class Starter {
              words.begin() + static_cast<std::ptrdiff_t>(at);
     };
     launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
-    Strings inner(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    const Strings inner = rest(words, at);
     if (bare("--no-python") || bare("--no_python")) return start(inner);
-    keep(inner.front(), Strings(inner.begin() + 1, inner.end()));
+    keep(inner.front(), rest(inner));
     return true;
   }
 
@@ -212,12 +205,12 @@ class Starter {
     }
     if (at >= words.size()) return false;
     if (words[at] != "-m") {
-      keep(words[at], Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()));
+      keep(words[at], rest(words, at + 1));
       return true;
     }
     if (at + 1 >= words.size()) return false;
     const std::string& module = words[at + 1];
-    Strings inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+    Strings inner = rest(words, at + 1);
     if (module.starts_with("torch.distributed") || module.starts_with("deepspeed.launcher")) {
       inner.front() = module.starts_with("deepspeed") ? "deepspeed" : "torchrun";
       return starter(inner);
@@ -226,7 +219,7 @@ class Starter {
       inner.front() = "accelerate";
       return wrapper(inner);
     }
-    keep(module, Strings(inner.begin() + 1, inner.end()));
+    keep(module, rest(inner));
     return true;
   }
 
@@ -255,8 +248,7 @@ class Starter {
     if (at >= words.size()) return false;
     if (!text) return script(words, at);
     const std::string name = at + 1 < words.size() ? words[at + 1] : "bash";
-    follow(words[at], Strings(words.begin() + static_cast<std::ptrdiff_t>(std::min(at + 2, words.size())), words.end()),
-           false, name);
+    follow(words[at], rest(words, at + 2), false, name);
     return true;
   }
 
@@ -267,7 +259,7 @@ class Starter {
   bool script(const Strings& words, std::size_t at) {
     const auto text = machine_.read(words[at]);
     if (text && !has_mark(*text)) {
-      follow(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true, words[at]);
+      follow(*text, rest(words, at + 1), true, words[at]);
       return true;
     }
     machine_.state().handed_on.push_back(words[at]);
@@ -302,10 +294,7 @@ class Starter {
       return input ? with_options(*input, {}, true, "slurm_script") : false;
     }
     const auto text = machine_.read(words[at]);
-    if (text && !has_mark(*text)) {
-      return with_options(*text, Strings(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()), true,
-                          words[at]);
-    }
+    if (text && !has_mark(*text)) return with_options(*text, rest(words, at + 1), true, words[at]);
     machine_.state().handed_on.push_back(words[at]);
     return false;
   }
@@ -363,7 +352,7 @@ Flow Machine::external(const Strings& words) {
   // What is started is not known, and it is given arguments like those of a training.
   const auto options =
       std::count_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
-  if (is_mark(words.front()) && options >= 2) starter.keep(words.front(), Strings(words.begin() + 1, words.end()));
+  if (is_mark(words.front()) && options >= 2) starter.keep(words.front(), rest(words));
   print(unknown_output(words) + "\n");
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shown(word, unknowns_);

@@ -62,7 +62,7 @@ class Machine {
   std::string caught(const std::function<void()>& body);
   void aside(const std::function<void()>& body);  // as a subshell
 
-  // machine_words.cpp
+  // expansion.cpp
   Strings fields(const Word& word);
   Strings fields(const std::vector<Word>& words);
   std::string single(const Word& word);
@@ -71,6 +71,7 @@ class Machine {
 
   // machine_variables.cpp
   std::string value_of(const std::string& name, const std::string& index = "");
+  std::string separators();  // $IFS
   void assign(const std::string& alias, const std::string& value, bool append = false, const std::string& index = "");
   void assign(const Assignment& assignment);
   Variable& variable(const std::string& name);

@@ -19,13 +19,7 @@ Flow Machine::call(const Command& function, const Strings& arguments) {
     state.positional = positional;
     state.positional_given = given;
     if (state.frames.empty()) return;
-    for (auto& [name, value] : state.frames.back().saved) {
-      if (value) {
-        state.variables[name] = *value;
-      } else {
-        state.variables.erase(name);
-      }
-    }
+    state.put_back(std::move(state.frames.back().saved));
     state.frames.pop_back();
   };
   restore(state_);
@@ -110,7 +104,7 @@ void Machine::child_shell(const std::string& text, const Strings& arguments, boo
     state_.frames.clear();
     state_.positional = arguments;
     state_.positional_given = true;
-    state_.stops_on_error = state_.refuses_unset = state_.fails_in_pipes = state_.exports_all = false;
+    state_.stops_on_error = state_.fails_in_pipes = state_.exports_all = false;
     state_.left_folders.clear();
     const std::map<std::string, std::string> batch = state_.batch;
     if (is_file) {

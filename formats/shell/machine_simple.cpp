@@ -190,10 +190,9 @@ Flow Machine::simple(const Command& command) {
     return after(flow);
   }
   // NAME=value command: for this command alone.
-  std::map<std::string, std::optional<Variable>> hidden;
+  HiddenVariables hidden;
   for (const Assignment& assignment : command.assignments) {
-    const auto found = state_.variables.find(assignment.name);
-    hidden.emplace(assignment.name, found == state_.variables.end() ? std::nullopt : std::optional(found->second));
+    state_.hide(assignment.name, hidden);
     assign(assignment);
     state_.variables[assignment.name].exported = true;
   }
@@ -201,13 +200,7 @@ Flow Machine::simple(const Command& command) {
   const Flow flow = command.redirections.empty() || only_redirects
                         ? run_words(command, words)
                         : redirected(command, [&] { return run_words(command, words); });
-  for (auto& [name, value] : hidden) {
-    if (value) {
-      state_.variables[name] = std::move(*value);
-    } else {
-      state_.variables.erase(name);
-    }
-  }
+  state_.put_back(std::move(hidden));
   return after(flow);
 }
 
@@ -281,15 +274,14 @@ void Machine::write_file(const std::string& path, const std::string& text, bool 
   if (file.content.size() > 4 * kLargestFile) throw SyntaxError(line_, "a file is larger than 4 MB");
 }
 
-std::string plain_path(const std::string& path) {
-  return path.starts_with("/") ? normal(path) : normal(path).substr(1);
-}
-
-std::string Machine::path_of(const std::string& path) const {
+std::string whole_path(const std::string& path, const std::string& folder) {
   // Where it begins with what is not known, that is where it lies.
   const bool whole = path.starts_with("/") || is_mark(path.substr(0, path.find('/')));
-  return plain_path(whole ? path : state_.folder + "/" + path);
+  const std::string all = whole ? path : folder + "/" + path;
+  return all.starts_with("/") ? normal(all) : normal(all).substr(1);
 }
+
+std::string Machine::path_of(const std::string& path) const { return whole_path(path, state_.folder); }
 
 std::string Machine::pipe_of(const std::string& output) {
   const std::string path = "/dev/fd/" + std::to_string(63 + files_made_++);
@@ -347,6 +339,17 @@ std::string Machine::unknown_output(const Strings& words) {
   return mark(unknowns_.add({.what = "the output of `" + command + "`", .line = line_}));
 }
 
-Evaluation evaluate_script(const std::string& text, const Given& given) { return Machine(given).run(text); }
+// A mark is told from text by its first character, so no text may bring one.
+Evaluation evaluate_script(const std::string& text, const Given& given) {
+  const auto refuse = [](const std::string& value) {
+    if (value.find_first_of("\x01\x02") == std::string::npos && value.find('\0') == std::string::npos) return;
+    throw SyntaxError(1, "what is given beside the script has control characters");
+  };
+  for (const auto& [name, value] : given.variables) refuse(name + value);
+  for (const auto& [place, value] : given.arguments) refuse(value);
+  for (const auto& [path, content] : given.files) refuse(path + content);
+  refuse(given.path + given.folder);
+  return Machine(given).run(text);
+}
 
 }  // namespace debubble::shell

@@ -58,11 +58,12 @@ Answer both(const Answer& a, const Answer& b) {
 
 Answer Machine::is_empty(const std::string& text) {
   if (!has_mark(text)) return Answer{text.empty(), true};
-  if (is_mark(text) && unknowns_.at(marks(text).front()).outside) return Answer{false, false, marks(text), 1};
+  const int first = marks(text).front();
+  if (is_mark(text) && unknowns_.has(first) && unknowns_.at(first).outside) return Answer{false, false, {first}, 1};
   bool any = false;
   bool all = true;
   for (const std::string& reading : unknowns_.readings(text)) {
-    std::string known;
+    std::string known;  // characters beside the marks make it not empty
     for (std::size_t k = 0; k < reading.size(); ++k) {
       if (reading[k] == '\x01') {
         k = std::min(reading.find('\x02', k), reading.size());
@@ -183,7 +184,7 @@ Answer Machine::test(const TestNode& node) {
 Answer Machine::regex_test(const std::string& text, const std::string& expression) {
   try {
     spend(1 + text.size());
-    const RegexMatch match = match_regex(expression, text);
+    const RegexMatch match = Regex(expression).match(text);
     Variable groups{.array = true};
     for (std::size_t k = 0; k < match.groups.size(); ++k) {
       groups.items[static_cast<std::int64_t>(k)] = match.groups[k];

@@ -88,6 +88,8 @@ std::string Machine::value_of(const std::string& name, const std::string& index)
   return single(word);
 }
 
+std::string Machine::separators() { return state_.variables.contains("IFS") ? value_of("IFS") : " \t\n"; }
+
 std::string Machine::target_of(const std::string& name) const {
   std::string target = name;
   for (int depth = 0; depth < 20; ++depth) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/shell/command_parts.hpp"
+#include "formats/shell/counted.hpp"
 #include "formats/shell/cursor.hpp"
 #include "formats/shell/test_parser.hpp"
 
@@ -28,7 +29,7 @@ class Parser : private CommandParts {
 
   // Up to the end, to ")" of what surrounds it, or to one of the reserved words, which stay.
   CommandPointer list(const std::vector<std::string_view>& ends, bool inside) {
-    const Nesting nesting(*this);
+    const Counted depth = nested();
     auto list = make(Kind::kList);
     while (true) {
       skip_lines();
@@ -64,20 +65,10 @@ class Parser : private CommandParts {
   }
 
  private:
-  class Nesting {
-   public:
-    explicit Nesting(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kDeepestCommand) parser_.cursor_.fail("commands are nested more than 100 deep");
-    }
-    ~Nesting() { --parser_.depth_; }
-    Nesting(const Nesting&) = delete;
-    Nesting& operator=(const Nesting&) = delete;
-    Nesting(Nesting&&) = delete;
-    Nesting& operator=(Nesting&&) = delete;
-
-   private:
-    Parser& parser_;
-  };
+  [[nodiscard]] Counted nested() {
+    if (depth_ >= kDeepestCommand) cursor_.fail("commands are nested more than 100 deep");
+    return Counted(depth_);
+  }
 
   std::shared_ptr<Command> make(Kind kind) const {
     auto command = std::make_shared<Command>();
@@ -143,7 +134,7 @@ class Parser : private CommandParts {
   }
 
   CommandPointer command() {
-    const Nesting nesting(*this);
+    const Counted depth = nested();
     cursor_.skip_blanks();
     std::shared_ptr<Command> compound = compound_command();
     if (!compound) return simple();

@@ -155,26 +155,6 @@ class Matcher {
   int depth_ = 0;
 };
 
-class CompiledRegex {
- public:
-  CompiledRegex(const std::string& expression, bool extended, bool ignore_case) {
-    // Counted repetitions of repetitions take the memory of their product.
-    const auto counted = std::count(expression.begin(), expression.end(), '{');
-    if (expression.size() > kLongestExpression || counted > 4) throw std::invalid_argument("too long");
-    const int flags = (extended ? REG_EXTENDED : 0) | (ignore_case ? REG_ICASE : 0);
-    if (regcomp(&regex_, expression.c_str(), flags) != 0) throw std::invalid_argument("no regular expression");
-  }
-  ~CompiledRegex() { regfree(&regex_); }
-  CompiledRegex(const CompiledRegex&) = delete;
-  CompiledRegex& operator=(const CompiledRegex&) = delete;
-  CompiledRegex(CompiledRegex&&) = delete;
-  CompiledRegex& operator=(CompiledRegex&&) = delete;
-  [[nodiscard]] const regex_t* get() const { return &regex_; }
-
- private:
-  regex_t regex_{};
-};
-
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view text) {
@@ -244,12 +224,35 @@ std::string replaced(const std::string& text, const std::string& op, const std::
   return result;
 }
 
-RegexMatch match_regex(const std::string& expression, const std::string& text, bool extended, bool ignore_case) {
-  const CompiledRegex regex(expression, extended, ignore_case);
+class Regex::Compiled {
+ public:
+  Compiled(const std::string& expression, bool extended, bool ignore_case) {
+    // Counted repetitions of repetitions take the memory of their product.
+    const auto counted = std::count(expression.begin(), expression.end(), '{');
+    if (expression.size() > kLongestExpression || counted > 4) throw std::invalid_argument("too long");
+    const int flags = (extended ? REG_EXTENDED : 0) | (ignore_case ? REG_ICASE : 0);
+    if (regcomp(&regex_, expression.c_str(), flags) != 0) throw std::invalid_argument("no regular expression");
+  }
+  ~Compiled() { regfree(&regex_); }
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
+  Compiled(Compiled&&) = delete;
+  Compiled& operator=(Compiled&&) = delete;
+  [[nodiscard]] const regex_t* get() const { return &regex_; }
+
+ private:
+  regex_t regex_{};
+};
+
+Regex::Regex(std::string expression, bool extended, bool ignore_case)
+    : expression_(std::move(expression)), extended_(extended), ignore_case_(ignore_case) {}
+
+RegexMatch Regex::match(const std::string& text) {
+  if (!compiled_) compiled_ = std::make_shared<const Compiled>(expression_, extended_, ignore_case_);
   if (text.size() > 65536) throw std::invalid_argument("too long");
   std::array<regmatch_t, 10> found{};
   RegexMatch match;
-  match.found = regexec(regex.get(), text.c_str(), found.size(), found.data(), 0) == 0;
+  match.found = regexec(compiled_->get(), text.c_str(), found.size(), found.data(), 0) == 0;
   if (!match.found) return match;
   for (const regmatch_t& group : found) {
     if (group.rm_so < 0) {
@@ -259,7 +262,7 @@ RegexMatch match_regex(const std::string& expression, const std::string& text, b
     match.groups.push_back(
         text.substr(static_cast<std::size_t>(group.rm_so), static_cast<std::size_t>(group.rm_eo - group.rm_so)));
   }
-  while (match.groups.size() > regex.get()->re_nsub + 1) match.groups.pop_back();
+  while (match.groups.size() > compiled_->get()->re_nsub + 1) match.groups.pop_back();
   match.begin = static_cast<std::size_t>(found[0].rm_so);
   match.length = match.groups.front().size();
   return match;

@@ -1,6 +1,7 @@
 // Patterns of the shell (*, ?, [a-z], and @(a|b) and its like) and what ${name#pattern} does with them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,29 @@ namespace debubble::shell {
 [[nodiscard]] std::string replaced(const std::string& text, const std::string& op, const std::string& pattern,
                                    const std::string& by);
 
-// POSIX extended (or basic) regular expressions. Throws std::invalid_argument for what is none or too long.
 struct RegexMatch {
   bool found = false;
   std::vector<std::string> groups;  // the whole match first
   std::size_t begin = 0;
   std::size_t length = 0;
 };
-[[nodiscard]] RegexMatch match_regex(const std::string& expression, const std::string& text, bool extended = true,
-                                     bool ignore_case = false);
+
+// A POSIX extended (or basic) regular expression, compiled once, for the first text.
+class Regex {
+ public:
+  explicit Regex(std::string expression = "", bool extended = true, bool ignore_case = false);
+
+  [[nodiscard]] const std::string& expression() const { return expression_; }
+  // Throws std::invalid_argument for an expression that is none, and for what is too long.
+  [[nodiscard]] RegexMatch match(const std::string& text);
+
+ private:
+  class Compiled;
+
+  std::string expression_;
+  bool extended_;
+  bool ignore_case_;
+  std::shared_ptr<const Compiled> compiled_;
+};
 
 }  // namespace debubble::shell

@@ -134,6 +134,21 @@ void merge_launches(State& state, const State& other, const std::vector<int>& ca
 
 }  // namespace
 
+void State::hide(const std::string& name, HiddenVariables& hidden) const {
+  const auto found = variables.find(name);
+  hidden.emplace(name, found == variables.end() ? std::nullopt : std::optional(found->second));
+}
+
+void State::put_back(HiddenVariables hidden) {
+  for (auto& [name, value] : hidden) {
+    if (value) {
+      variables[name] = std::move(*value);
+    } else {
+      variables.erase(name);
+    }
+  }
+}
+
 std::size_t State::size() const {
   std::size_t bytes = output.size() + 64;
   for (const auto& [name, variable] : variables) {

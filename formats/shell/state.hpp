@@ -60,8 +60,11 @@ struct Launch {
   }
 };
 
+// What variables were, by name; nothing: they were not set.
+using HiddenVariables = std::map<std::string, std::optional<Variable>>;
+
 struct Frame {
-  std::map<std::string, std::optional<Variable>> saved;  // what `local` hides
+  HiddenVariables saved;  // what `local` hides
 };
 
 struct State {
@@ -72,7 +75,6 @@ struct State {
   std::map<std::string, File> files;
   std::string folder;
   bool stops_on_error = false;
-  bool refuses_unset = false;
   bool fails_in_pipes = false;
   bool exports_all = false;                  // set -a
   std::set<std::string> exported_functions;  // export -f
@@ -86,6 +88,9 @@ struct State {
   bool caught = false;
   std::optional<std::string> input;  // what is left to read; nothing: not known
 
+  // Keeps what the variable is now, unless that is hidden already.
+  void hide(const std::string& name, HiddenVariables& hidden) const;
+  void put_back(HiddenVariables hidden);
   // What a copy costs, in bytes.
   [[nodiscard]] std::size_t size() const;
 };

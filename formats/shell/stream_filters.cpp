@@ -9,20 +9,20 @@
 
 #include "formats/shell/patterns.hpp"
 #include "formats/shell/text_filters.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble::shell {
 namespace {
 
 struct SedCommand {
   char kind = '\0';  // s, p, d, q
-  std::string expression;
+  Regex expression;
   std::string by;
   bool all = false;
   bool prints = false;
-  bool ignore_case = false;
-  long line = 0;         // of "3p"; 0: every
-  bool last = false;     // "$"
-  std::string matching;  // of "/x/p"
+  long line = 0;      // of "3p"; 0: every
+  bool last = false;  // "$"
+  Regex matching;     // of "/x/p"
 };
 
 // Up to the separator, which may be escaped; nothing where it is missing.
@@ -40,7 +40,7 @@ std::optional<std::string> up_to(const std::string& text, std::size_t& at, char 
   return part;
 }
 
-std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at) {
+std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at, bool extended) {
   SedCommand command;
   while (at < text.size() && (text[at] == ' ' || text[at] == ';')) ++at;
   std::string number;
@@ -56,7 +56,7 @@ std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at) 
     ++at;
     const auto matching = up_to(text, at, '/');
     if (!matching) return std::nullopt;
-    command.matching = *matching;
+    command.matching = Regex(*matching, extended);
   }
   if (at >= text.size()) return std::nullopt;
   command.kind = text[at++];
@@ -66,14 +66,15 @@ std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at) 
     const auto expression = up_to(text, at, separator);
     const auto by = expression ? up_to(text, at, separator) : std::nullopt;
     if (!by) return std::nullopt;
-    command.expression = *expression;
     command.by = *by;
+    bool ignore_case = false;
     for (; at < text.size() && text[at] != ';' && text[at] != ' ' && text[at] != '\n'; ++at) {
       if (text[at] == 'g') command.all = true;
       if (text[at] == 'p') command.prints = true;
-      if (text[at] == 'I' || text[at] == 'i') command.ignore_case = true;
+      if (text[at] == 'I' || text[at] == 'i') ignore_case = true;
       if (std::string_view("gpIi").find(text[at]) == std::string_view::npos) return std::nullopt;
     }
+    command.expression = Regex(*expression, extended, ignore_case);
   } else if (command.kind != 'p' && command.kind != 'd' && command.kind != 'q') {
     return std::nullopt;
   }
@@ -81,14 +82,14 @@ std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at) 
   return command;
 }
 
-std::string substituted(const SedCommand& command, const std::string& line, bool extended, bool& any) {
+std::string substituted(SedCommand& command, const std::string& line, bool& any) {
   std::string result;
   std::string left = line;
   any = false;
   while (true) {
     // An anchored expression holds at the begin of the line alone.
-    if (any && command.expression.starts_with("^")) break;
-    const RegexMatch match = match_regex(command.expression, left, extended, command.ignore_case);
+    if (any && command.expression.expression().starts_with("^")) break;
+    const RegexMatch match = command.expression.match(left);
     if (!match.found) break;
     any = true;
     result += left.substr(0, match.begin);
@@ -172,7 +173,7 @@ std::optional<std::vector<AwkItem>> awk_items(const std::string& text) {
 }
 
 struct AwkProgram {
-  std::string matching;
+  Regex matching;
   long row = 0;
   bool at_end = false;
   std::vector<AwkItem> items;
@@ -189,7 +190,7 @@ std::optional<AwkProgram> awk_program(std::string text) {
     std::size_t at = 1;
     const auto matching = up_to(text, at, '/');
     if (!matching) return std::nullopt;
-    program.matching = *matching;
+    program.matching = Regex(*matching);
     text = text.substr(at);
   } else if (text.starts_with("END")) {
     program.at_end = true;
@@ -223,20 +224,10 @@ std::optional<AwkProgram> awk_program(std::string text) {
 }
 
 std::vector<std::string> awk_fields(const std::string& line, const std::string& separator) {
+  if (separator != " ") return split(line, separator[0]);
   std::vector<std::string> fields;
-  if (separator == " ") {
-    std::istringstream stream(line);
-    for (std::string field; stream >> field;) fields.push_back(field);
-    return fields;
-  }
-  fields.emplace_back();
-  for (const char c : line) {
-    if (c == separator[0]) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
+  std::istringstream stream(line);
+  for (std::string field; stream >> field;) fields.push_back(field);
   return fields;
 }
 
@@ -269,7 +260,7 @@ Filtered filter_sed(const FilterWords& words, const std::string& input, FilterWo
   std::vector<SedCommand> commands;
   for (const std::string& script : scripts) {
     for (std::size_t at = 0; at < script.size();) {
-      const auto command = sed_command(script, at);
+      const auto command = sed_command(script, at, extended);
       if (!command) return std::nullopt;
       commands.push_back(*command);
     }
@@ -283,16 +274,16 @@ Filtered filter_sed(const FilterWords& words, const std::string& input, FilterWo
       std::string line = lines[row - 1];
       bool deleted = false;
       bool quits = false;
-      for (const SedCommand& command : commands) {
+      for (SedCommand& command : commands) {
         if (command.line != 0 && command.line != static_cast<long>(row)) continue;
         if (command.last && row != lines.size()) continue;
-        if (!command.matching.empty() && !match_regex(command.matching, line, extended).found) continue;
+        if (!command.matching.expression().empty() && !command.matching.match(line).found) continue;
         if (command.kind == 'd') deleted = true;
         if (command.kind == 'q') quits = true;
         if (command.kind == 'p') result += line + "\n";
         if (command.kind != 's') continue;
         bool any = false;
-        line = substituted(command, line, extended, any);
+        line = substituted(command, line, any);
         if (any && command.prints) result += line + "\n";
       }
       if (!silent && !deleted) result += line + "\n";
@@ -322,7 +313,7 @@ Filtered filter_awk(const FilterWords& words, const std::string& input, FilterWo
     }
   }
   if (!script || separator.size() != 1) return std::nullopt;
-  const auto program = awk_program(*script);
+  auto program = awk_program(*script);
   if (!program) return std::nullopt;
   std::string result;
   std::istringstream stream(input);
@@ -353,7 +344,7 @@ Filtered filter_awk(const FilterWords& words, const std::string& input, FilterWo
       ++row;
       last = line;
       if (program->at_end || (program->row != 0 && program->row != row)) continue;
-      if (!program->matching.empty() && !match_regex(program->matching, line).found) continue;
+      if (!program->matching.expression().empty() && !program->matching.match(line).found) continue;
       print(line);
     }
   } catch (const std::invalid_argument&) {

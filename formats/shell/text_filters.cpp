@@ -12,6 +12,7 @@
 
 #include "formats/shell/patterns.hpp"
 #include "formats/shell/printf.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -39,8 +40,9 @@ std::optional<long> count_of(const std::string& text) {
   return std::clamp(value, -1'000'000L, 1'000'000L);
 }
 
-// "-n 3", "-n3", "-3", "--lines=3"; what is left are files.
-bool line_count(const FilterWords& words, std::string& count, FilterWords& files) {
+// "-n 3", "-n3", "-3", "--lines=3"; what is left are files. `count`: as it is written, 10 where it is not.
+std::optional<long> line_count(const FilterWords& words, std::string& count, FilterWords& files) {
+  count = "10";
   for (std::size_t k = 1; k < words.size(); ++k) {
     const std::string& word = words[k];
     if (word == "-n" && k + 1 < words.size()) {
@@ -52,12 +54,12 @@ bool line_count(const FilterWords& words, std::string& count, FilterWords& files
     } else if (word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) != 0) {
       count = word.substr(1);
     } else if (word.size() > 1 && word[0] == '-') {
-      return false;
+      return std::nullopt;
     } else {
       files.push_back(word);
     }
   }
-  return true;
+  return count_of(count);
 }
 
 std::string expanded_set(const std::string& set) {
@@ -102,24 +104,11 @@ std::optional<std::set<std::size_t>> positions(const std::string& list, std::siz
   return chosen;
 }
 
-Lines split_at(const std::string& line, char separator) {
-  Lines fields(1);
-  for (const char c : line) {
-    if (c == separator) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
 }  // namespace
 
 Filtered filter_head(const FilterWords& words, const std::string& input, FilterWords& files) {
-  std::string given = "10";
-  if (!line_count(words, given, files)) return std::nullopt;
-  const auto count = count_of(given);
+  std::string given;
+  const auto count = line_count(words, given, files);
   if (!count) return std::nullopt;
   Lines lines = lines_of(input);
   const auto size = static_cast<long>(lines.size());
@@ -128,9 +117,8 @@ Filtered filter_head(const FilterWords& words, const std::string& input, FilterW
 }
 
 Filtered filter_tail(const FilterWords& words, const std::string& input, FilterWords& files) {
-  std::string given = "10";
-  if (!line_count(words, given, files)) return std::nullopt;
-  const auto count = count_of(given);
+  std::string given;
+  const auto count = line_count(words, given, files);
   if (!count) return std::nullopt;
   Lines lines = lines_of(input);
   const auto size = static_cast<long>(lines.size());
@@ -200,7 +188,7 @@ Filtered filter_cut(const FilterWords& words, const std::string& input, FilterWo
   if (kind == '\0') return std::nullopt;
   Lines result;
   for (const std::string& line : lines_of(input)) {
-    const Lines fields = split_at(line, separator);
+    const Lines fields = split(line, separator);
     if (kind == 'f' && fields.size() == 1) {
       if (!only) result.push_back(line);
       continue;
@@ -326,10 +314,11 @@ Filtered filter_grep(const FilterWords& words, const std::string& input, FilterW
   std::string pattern = has('F') ? escaped_for_regex(*expression) : *expression;
   const bool extended = has('E') || has('F') || words.front() == "egrep";
   if (has('w')) pattern = "\\b" + pattern + "\\b";
+  Regex regex(pattern, extended, has('i'));
   Lines result;
   try {
     for (const std::string& line : lines_of(input)) {
-      RegexMatch match = match_regex(pattern, line, extended, has('i'));
+      RegexMatch match = regex.match(line);
       if (match.found == has('v')) continue;
       if (!has('o')) {
         result.push_back(line);
@@ -339,7 +328,7 @@ Filtered filter_grep(const FilterWords& words, const std::string& input, FilterW
       while (match.found && match.length > 0) {
         result.push_back(match.groups.front());
         left = left.substr(match.begin + match.length);
-        match = match_regex(pattern, left, extended, has('i'));
+        match = regex.match(left);
       }
     }
   } catch (const std::invalid_argument&) {

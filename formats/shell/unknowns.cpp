@@ -15,20 +15,20 @@ int Unknowns::add(Unknown unknown) {
   return static_cast<int>(unknowns_.size()) - 1;
 }
 
-int Unknowns::variable(const std::string& name, int line) {
+int Unknowns::named(const std::string& name, const std::string& what, int line) {
   const auto found = named_.find(name);
   if (found != named_.end()) return found->second;
-  const int number = add({.what = "the environment variable " + name, .setter = name, .line = line, .outside = true});
+  const int number = add({.what = what, .setter = name, .line = line, .outside = true});
   named_[name] = number;
   return number;
 }
 
+int Unknowns::variable(const std::string& name, int line) {
+  return named(name, "the environment variable " + name, line);
+}
+
 int Unknowns::positional(const std::string& name, int line) {
-  const auto found = named_.find(name);
-  if (found != named_.end()) return found->second;
-  const int number = add({.what = "the script's argument $" + name, .setter = name, .line = line, .outside = true});
-  named_[name] = number;
-  return number;
+  return named(name, "the script's argument $" + name, line);
 }
 
 int Unknowns::derived(const std::vector<int>& causes, const std::string& what, int line) {
@@ -47,12 +47,7 @@ void Unknowns::name_setter(int number, const std::string& name) {
 std::set<int> Unknowns::roots(const std::vector<int>& numbers) const {
   std::set<int> seen;
   std::set<int> roots;
-  for (const int number : numbers) collect(number, seen, roots);
-  return roots;
-}
-
-void Unknowns::collect(int number, std::set<int>& seen, std::set<int>& roots) const {
-  std::vector<int> open{number};
+  std::vector<int> open = numbers;
   while (!open.empty()) {
     const int next = open.back();
     open.pop_back();
@@ -63,6 +58,7 @@ void Unknowns::collect(int number, std::set<int>& seen, std::set<int>& roots) co
     }
     for (const int cause : at(next).causes) open.push_back(cause);
   }
+  return roots;
 }
 
 std::vector<std::string> Unknowns::readings(const std::string& text) const {
@@ -81,24 +77,28 @@ std::vector<std::string> Unknowns::readings(const std::string& text) const {
     if (done.size() + open.size() + at(*choice).alternatives.size() > kMostReadings || one.size() > 65536)
       return {text};
     for (const std::vector<std::string>& words : at(*choice).alternatives) {
-      std::string value;
-      for (const std::string& word : words) value += (value.empty() ? "" : " ") + word;
-      std::string changed;
-      const std::string sign = mark(*choice);
-      for (std::size_t from = 0; from < one.size();) {
-        const std::size_t next = one.find(sign, from);
-        changed += one.substr(from, next == std::string::npos ? next : next - from);
-        if (next == std::string::npos) break;
-        changed += value;
-        from = next + sign.size();
-      }
-      open.push_back(std::move(changed));
+      open.push_back(with_words(one, *choice, words));
     }
   }
   return done;
 }
 
 std::string mark(int number) { return "\x01" + std::to_string(number) + "\x02"; }
+
+std::string with_words(const std::string& text, int number, const std::vector<std::string>& words) {
+  std::string value;
+  for (const std::string& word : words) value += (value.empty() ? "" : " ") + word;
+  const std::string sign = mark(number);
+  std::string changed;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t next = text.find(sign, from);
+    changed += text.substr(from, next == std::string::npos ? next : next - from);
+    if (next == std::string::npos) break;
+    changed += value;
+    from = next + sign.size();
+  }
+  return changed;
+}
 
 bool is_mark(std::string_view text) {
   return text.size() > 2 && text.front() == '\x01' && text.find('\x02') == text.size() - 1;

@@ -40,13 +40,15 @@ class Unknowns {
   [[nodiscard]] std::vector<std::string> readings(const std::string& text) const;
 
  private:
-  void collect(int number, std::set<int>& seen, std::set<int>& roots) const;
+  int named(const std::string& name, const std::string& what, int line);
 
   std::vector<Unknown> unknowns_;
   std::map<std::string, int> named_;
 };
 
 [[nodiscard]] std::string mark(int number);
+// The text with these words, a blank between, in place of that mark.
+[[nodiscard]] std::string with_words(const std::string& text, int number, const std::vector<std::string>& words);
 [[nodiscard]] inline bool has_mark(std::string_view text) { return text.find('\x01') != std::string_view::npos; }
 // Is it one mark and nothing else?
 [[nodiscard]] bool is_mark(std::string_view text);

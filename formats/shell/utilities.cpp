@@ -195,9 +195,7 @@ bool run_expr(Machine& machine, const Strings& words) {
   const bool sums = text.find_first_not_of("0123456789+-*/%()<>=! \x01\x02") == std::string::npos;
   if (!sums) return false;
   try {
-    std::string plain;
-    for (const char c : text) plain += c;
-    const ArithmeticResult result = machine.arithmetic(plain);
+    const ArithmeticResult result = machine.arithmetic(text);
     if (!result.known) return prints(machine, machine.mark_of(result.causes, "expr") + "\n");
     machine.print(std::to_string(result.value) + "\n");
     machine.finish(result.value == 0 ? 1 : 0);

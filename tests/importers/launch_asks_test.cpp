@@ -252,6 +252,20 @@ TEST_CASE("what cannot be followed is refused in bounded time") {
   CHECK(says(asked("source gone.sh\n" + std::string(kTraining) + "${MODEL_ARGS[@]}"), "MODEL_ARGS"));
 }
 
+TEST_CASE("what is given cannot forge what is not known") {
+  const std::string script = std::string(kTraining) + "--num-query-groups $G";
+  CHECK(says(asked(script, with("G",
+                                "\x01"
+                                "9999\x02")),
+             "control characters"));
+  CHECK(asked(script, with("G", "9999")).empty());
+  LaunchGiven given;
+  given.shell.files["/tmp/env"] =
+      "G=\x01"
+      "1\x02";
+  CHECK(says(asked("source /tmp/env\n" + script, given), "control characters"));
+}
+
 TEST_CASE("what a script gives no value, or none that can be read, is refused at its line") {
   const auto refusal = [](const std::string& text) {
     try {

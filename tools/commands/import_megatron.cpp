@@ -99,10 +99,10 @@ LaunchGiven given_by(const std::string& file, const ScriptFlags& flags) {
   return given;
 }
 
-std::string argument_lines(const MegatronScenario& scenario) {
+std::string argument_lines(const MegatronLaunch& launch) {
   std::string text;
-  if (!scenario.program.empty()) text += shell_quoted(scenario.program) + "\n";
-  for (const std::string& word : scenario.arguments) text += shell_quoted(word) + "\n";
+  if (!launch.program.empty()) text += shell_quoted(launch.program) + "\n";
+  for (const std::string& word : launch.arguments) text += shell_quoted(word) + "\n";
   return text;
 }
 
@@ -156,11 +156,8 @@ int import_megatron(const std::string& file, const ScriptFlags& flags, const std
   given.needs_ranks = !flags.arguments_only;
   if (flags.arguments_only) {
     const MegatronLaunch launch = read_launch(text, file, given);
-    MegatronScenario only;
-    only.program = launch.program;
-    only.arguments = launch.arguments;
     OutputFile out(output);
-    out.write(argument_lines(only));
+    out.write(argument_lines(launch));
     out.commit();
     for (const std::string& note : launch.notes) stderr_line("note: " + printable(note));
     return kExitOk;

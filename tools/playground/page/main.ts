@@ -143,14 +143,21 @@ class Playground {
     const [a, b] = outcomes as [Outcome, Outcome];
     const window = new TimeWindow(Math.max(stepOf(a), stepOf(b)));
     this.results.forEach((result, k) => result.show(outcomes[k]!, window));
-    const more = stepOf(b) - stepOf(a);
-    const how = more === 0 ? "take the same time" : `differ by ${duration(Math.abs(more))}`;
-    const both = stepOf(a) > 0 && stepOf(b) > 0;
-    this.difference.textContent = both ? `The two ${how}. Both are on one time axis: zoom and pan move both.` : "";
+    this.difference.textContent = differenceOf(stepOf(a), stepOf(b));
     this.beside.replaceChildren(besides(a, b));
     this.commands.replaceChildren(pre("the same on the command line", lines.join("\n")));
     Object.assign(globalThis, { debubbleCharts: this.results.map((result) => result.pipeline) });
   }
+}
+
+// Empty where one of the two has no step.
+function differenceOf(first: number, second: number): string {
+  if (first === 0 || second === 0) return "";
+  const more = second - first;
+  const share = `${((100 * Math.abs(more)) / first).toFixed(1)} %`;
+  const how =
+    more === 0 ? "The second takes the same time" : `The second is ${duration(Math.abs(more))} (${share}) ${more < 0 ? "shorter" : "longer"}`;
+  return `${how}. Both are on one time axis: zoom and pan move both.`;
 }
 
 async function start(): Promise<void> {

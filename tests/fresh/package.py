@@ -134,9 +134,9 @@ def check_pages(machine, prefix, zsh_folder):
     expect(gzip.decompress((root / "share/man/man1/debubble.1.gz").read_bytes()).startswith(b'.\\"'), "debubble.1.gz")
     for file in ("fish/vendor_completions.d/debubble.fish", f"{zsh_folder}/_debubble"):
         expect((root / "share" / file).is_file(), f"share/{file} is missing")
-    out, _ = machine.run(f"source {prefix}/share/bash-completion/completions/debubble; COMP_WORDS=(debubble simulate --sched); "
+    out, _ = machine.run(f"source {prefix}/share/bash-completion/completions/debubble; COMP_WORDS=(debubble simulate --assum); "
                          'COMP_CWORD=2; _debubble; echo "${COMPREPLY[@]}"')
-    expect(out.split() == ["--schedule"], "bash completes --sched to something else", out)
+    expect(out.split() == ["--assumptions"], "bash completes --assum to something else", out)
 
 
 def check_installed(machine, prefix, say, zsh_folder, doctor, from_apt=frozenset()):

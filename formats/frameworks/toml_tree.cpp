@@ -1,6 +1,19 @@
+namespace debubble::toml_parser {
+struct GaveUp {};
+constexpr void demand(bool holds) {
+  if (!holds) throw GaveUp{};
+}
+}  // namespace debubble::toml_parser
+
+// toml++ 3.3 asserts that the header of a table begins with a key, and without assertions takes it for granted: on
+// `[=]` it would abort, or do anything. Here its assertions are errors.
+#undef NDEBUG
+#define TOML_ASSERT(expression) debubble::toml_parser::demand(static_cast<bool>(expression))
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 #include "formats/frameworks/tree_budget.hpp"
 
@@ -60,6 +73,25 @@ class TomlTree {
   TreeBudget budget_;
 };
 
+// The line, from 1, at which the parser gives up: the last of the fewest with which it does.
+std::size_t line_given_up(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '\n') ends.push_back(k);
+  }
+  const auto goes_on = [&](std::size_t end) {
+    try {
+      (void)toml::parse(text.substr(0, end));
+    } catch (const toml::parse_error&) {
+      return true;
+    } catch (const toml_parser::GaveUp&) {
+      return false;
+    }
+    return true;
+  };
+  return static_cast<std::size_t>(std::partition_point(ends.begin(), ends.end(), goes_on) - ends.begin()) + 1;
+}
+
 }  // namespace
 
 std::optional<JsonValue> parse_toml(std::string_view text, ProblemList& problems) {
@@ -75,6 +107,11 @@ std::optional<JsonValue> parse_toml(std::string_view text, ProblemList& problems
                  problems.name() + ":" + std::to_string(error.source().begin.line) + ":" +
                      std::to_string(error.source().begin.column),
                  "not TOML: " + std::string(error.description()), "see toml.io for how a value is written");
+    return std::nullopt;
+  } catch (const toml_parser::GaveUp&) {
+    problems.add("P001", problems.name() + ":" + std::to_string(line_given_up(text)),
+                 "not TOML: a key or the name of a table begins with a character that none may begin with",
+                 "write it in quotes");
     return std::nullopt;
   }
 }

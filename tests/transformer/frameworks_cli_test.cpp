@@ -331,14 +331,18 @@ TEST_CASE("hostile and broken configurations are refused with their place") {
   const Folder folder;
   const auto refused = [&](const char* tool, const char* name, const std::string& text, const char* code) {
     folder.write(name, text);
-    const std::string error =
-        folder.refusal({"import", "--from", tool, name, "--world-size", "8", "--model", "gpt2-xl"});
+    std::string error = folder.refusal({"import", "--from", tool, name, "--world-size", "8", "--model", "gpt2-xl"});
     CAPTURE(error);
     CHECK(error.starts_with(std::string("error[") + code + "]"));
     CHECK(holds(error, name));
     CHECK(holds(error, "= help: "));
+    return error;
   };
   refused("torchtitan", "a.toml", "[model\nname = 1\n", "P001");
+  // toml++ 3.3 asserts on these.
+  CHECK(holds(refused("torchtitan", "e.toml", "[model]\nname = 1\n[=]\n", "P001"), "e.toml:3"));
+  CHECK(holds(refused("torchtitan", "f.toml", "[\x03[model]\n", "P001"), "f.toml:1"));
+  CHECK(holds(refused("torchtitan", "g.toml", "a = \"\"\"\n\n\"\"\"\n[[,]]", "P001"), "g.toml:4"));
   refused("torchtitan", "b.toml", "[model]\nname = \"a\"\nname = \"b\"\n", "P001");
   refused("torchtitan", "c.toml", "[training]\nseq_len = \"long\"\n", "P007");
   refused("torchtitan", "d.toml", "[training]\nlocal_batch_size = 0\n", "P004");

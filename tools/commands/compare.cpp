@@ -140,9 +140,19 @@ class Compare : public Command {
       comparison.runs.back().pinned = nearest == k;
       reports.push_back(comparison.runs.back().report);
     }
+    if (const std::string only = only_one(answer); !only.empty()) comparison.answers.emplace_back("best", only);
     comparison.assumptions = compared_assumptions(reports);
     if (nearest) tell_nearest(reports[*nearest], comparison);
     return comparison;
+  }
+
+  // Of one schedule alone nothing is compared: what names it says how to have more.
+  [[nodiscard]] std::string only_one(const CompareAnswer& answer) const {
+    if (answer.contenders.size() != 1 || !asked_.configs.empty() || !has_result(answer.contenders.front().report))
+      return "";
+    const std::string name = schedule_label(answer.contenders.front().report.schedule);
+    if (!asked_.runs_in.empty()) return name + ", the only one of these that " + asked_.runs_in + " runs";
+    return answer.terms.all ? "" : name + ", the only one named; --schedules all compares every schedule";
   }
 
   static void tell_nearest(const Report& report, ComparedSchedules& comparison) {

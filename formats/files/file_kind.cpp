@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
-#include <regex>
 #include <span>
 
 namespace debubble {
@@ -35,10 +33,15 @@ struct KindRow {
   bool (*is)(const FileHead&);
 };
 
+// Its first cell that is not empty is an op, "0F3", or a pair of them, "(0F3;1B0)OVERLAP_F_B".
 bool is_table_of_ops(const FileHead& head) {
-  static const std::regex first_op(R"(^[,\s]*(\(?[0-9]+[FBIW][0-9]+))");
-  const std::string_view begin = head.text.substr(0, std::min<std::size_t>(head.text.size(), 4096));
-  return head.name.ends_with(".csv") && std::regex_search(begin.begin(), begin.end(), first_op);
+  constexpr std::string_view kDigits = "0123456789";
+  if (!head.name.ends_with(".csv")) return false;
+  const std::size_t stage = std::min(head.text.find_first_not_of(", \t\r\n("), head.text.size());
+  const std::size_t kind = std::min(head.text.find_first_not_of(kDigits, stage), head.text.size());
+  if (kind == stage || kind + 1 >= head.text.size()) return false;
+  return std::string_view("FBIW").find(head.text[kind]) != std::string_view::npos &&
+         kDigits.find(head.text[kind + 1]) != std::string_view::npos;
 }
 
 bool is_deepspeed(const FileHead& head) {
@@ -125,7 +128,6 @@ const FileKind* kind_of_file(const std::string& path) {
 
 bool takes_files(std::string_view flag) {
   if (!flag.starts_with("--")) return false;
-  if (flag == "--model") return true;
   const std::span<const KindRow> rows = kind_rows();
   return std::any_of(rows.begin(), rows.end(), [&](const KindRow& row) {
     return std::find(row.kind.takers.begin(), row.kind.takers.end(), flag) != row.kind.takers.end();

@@ -275,4 +275,13 @@ TEST_CASE("an asynchronous schedule is the best of its like only, and named wher
   CHECK(folder.data(joined_words(job, {"1f1b,pipedream"})).find("\nfaster ") == std::string::npos);
 }
 
+TEST_CASE("a comparison of one schedule says so, and how to have more") {
+  const Folder folder;
+  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b"})
+            .find("\nbest   1f1b, the only one named; --schedules all compares every schedule\n") != std::string::npos);
+  CHECK(folder.data({"compare", "-p", "4", "--runs-in", "deepspeed"})
+            .find("\nbest   1f1b, the only one of these that DeepSpeed runs\n") != std::string::npos);
+  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b,gpipe"}).find("the only one") == std::string::npos);
+}
+
 }  // namespace debubble::testing

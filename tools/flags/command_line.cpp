@@ -247,6 +247,8 @@ void parse_written_flags(const FlagRows& rows, const std::vector<std::string>& a
   Parser parser(kVerb, rows);
   try {
     parser.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    fail(code, place, "unexpected \"--help\"", "run `debubble simulate --help` for its flags");
   } catch (const CLI::ParseError& error) {
     Diagnostic problem = flags_problem(kVerb, rows, parser.app(), error, arguments);
     if (problem.place.starts_with("--")) problem.message = problem.place + ": " + problem.message;

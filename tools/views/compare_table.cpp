@@ -126,6 +126,8 @@ class CompareText {
                          "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
     } else if (rival_ != nullptr) {
       items.emplace_back("best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
+    } else if (!comparison_.only.empty()) {
+      items.emplace_back("best", comparison_.only);
     }
     if (const std::string faster = faster_asynchronous(rows_, best_); !faster.empty())
       items.emplace_back("faster", faster);

@@ -53,6 +53,7 @@ struct ComparedSchedules {
   std::vector<ComparedRun> runs;  // in the order of the rows
   std::string within;             // the limit that "best" keeps: "within 4.00 MiB"; or nothing
   std::vector<std::pair<std::string, std::string>> answers = {};  // more lines below "best": label, text
+  std::string only = {};     // of one schedule alone: why there is nothing to compare
   std::string nearest = {};  // where none fits: the run that lacks least, and how much
   ComparedAssumptions assumptions = {};
 };

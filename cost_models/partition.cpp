@@ -42,7 +42,7 @@ class PartitionParser {
       complain("L007", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
     } else if (error != std::errc() || end != item.data() + item.size()) {
       complain("S061", which + "\"" + std::string(item) + "\", which is not a number of layers",
-               "write one whole number per stage, as in 6,6,5,5, or auto");
+               "write one whole number per stage, as in 6,6,5,5; auto, even or memory");
     } else if (size < 1) {
       complain("L004", which + std::to_string(size) + " layers", "every stage needs at least one layer");
     }

@@ -169,8 +169,8 @@ FlagRows cost_rows(ScenarioFlags& flags) {
        .repeated = false,
        .needs = {{"--profile", "--model"},
                  "C004",
-                 "there are no layers to partition without a profile",
-                 "add --profile FILE"}},
+                 "there are no layers to partition without a profile or a model",
+                 "add --profile FILE or --model NAME"}},
   };
 }
 

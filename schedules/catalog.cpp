@@ -106,12 +106,13 @@ std::string plain_schedule_name(std::string_view name) {
 
 // Names of papers and frameworks that are no name of one schedule here.
 std::string other_name_help(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOthers{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
       {"zerobubble", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
       {"zb", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
       {"zb1p", "write --schedule zb-auto --param memory_limit=1p"},
       {"zb2p", "write --schedule zb-auto --param memory_limit=2p"},
       {"vpp", "write --schedule interleaved"},
+      {"flexibleinterleaved1f1b", "write --schedule interleaved"},
       {"afab", "write --schedule gpipe"},
       {"fthenb", "write --schedule gpipe"},
       {"pipedreamflush", "write --schedule 1f1b"},
@@ -123,7 +124,7 @@ std::string other_name_help(std::string_view name) {
   return "";
 }
 
-std::string unknown_name_help(std::string_view name, const std::string& guess) {
+std::string unknown_name_help(std::string_view name, const std::string& guess, bool takes_file) {
   const std::string text(name);
   if (std::string help = other_name_help(name); !help.empty()) return help;
   if (find_transform(name) != nullptr) return text + " is a transform: --transform " + text;
@@ -133,7 +134,7 @@ std::string unknown_name_help(std::string_view name, const std::string& guess) {
     }
   }
   if (!guess.empty()) return "did you mean " + guess + "?";
-  return "see `debubble list schedules`; a file ends in .csv or .json";
+  return "see `debubble list schedules`" + std::string(takes_file ? "; a file ends in .csv or .json" : "");
 }
 
 }  // namespace
@@ -196,23 +197,24 @@ const ScheduleEntry* find_schedule(std::string_view name) {
   return nullptr;
 }
 
+const ScheduleEntry& known_schedule(std::string_view name, const std::string& place) {
+  if (const ScheduleEntry* entry = find_schedule(name)) return *entry;
+  std::vector<std::string> names;
+  for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
+  const bool takes_file = place.starts_with("--schedule");
+  fail("S001", place, "no schedule is called \"" + std::string(name) + "\"",
+       unknown_name_help(name, closest_name(name, names), takes_file));
+}
+
 void check_request(const ScheduleEntry& entry, const ScheduleRequest& request) {
   check_schedule_sizes(entry, request);
   check_schedule_params(entry, request);
 }
 
 Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
-  const ScheduleEntry* entry = find_schedule(name);
-  if (entry == nullptr) {
-    std::vector<std::string> names;
-    for (const ScheduleEntry& row : schedule_catalog()) {
-      names.push_back(row.name);
-    }
-    const std::string guess = closest_name(name, names);
-    fail("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"", unknown_name_help(name, guess));
-  }
-  check_request(*entry, request);
-  return entry->build(request);
+  const ScheduleEntry& entry = known_schedule(name, "--schedule");
+  check_request(entry, request);
+  return entry.build(request);
 }
 
 }  // namespace debubble

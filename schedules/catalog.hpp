@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "schedules/common/contract.hpp"
@@ -12,6 +13,9 @@ namespace debubble {
 
 // The row of that name, or nullptr.
 [[nodiscard]] const ScheduleEntry* find_schedule(std::string_view name);
+
+// The same; throws InputError S001 at that place, with a suggestion, where there is none.
+[[nodiscard]] const ScheduleEntry& known_schedule(std::string_view name, const std::string& place);
 
 // Throws InputError where p, m, v or a parameter's name is not valid for the row; its builder finds what else is wrong.
 void check_request(const ScheduleEntry& entry, const ScheduleRequest& request);

@@ -335,7 +335,9 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
 const ScheduleEntry& optimal_entry() {
   static const ScheduleEntry entry{
       .name = kOptimalName,
-      .summary = "the best order that a search finds for the given times; hops and memory limit minded, with its proof",
+      .summary =
+          "the best order that a search finds for the given times; with a proof; takes latency and the memory limit "
+          "into account",
       .citation = "ours: branch and bound over active schedules (Giffler and Thompson, Operations Research 8, 1960)",
       .constraints =
           "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device (with offload=yes one stage's "

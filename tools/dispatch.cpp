@@ -18,6 +18,8 @@
 #include "tools/commands/command.hpp"
 #include "tools/flags/command_line.hpp"
 #include "tools/flags/config_file.hpp"
+#include "tools/flags/given_files.hpp"
+#include "tools/flags/typed_names.hpp"
 #include "tools/output/output.hpp"
 #include "tools/ranks.hpp"
 #include "tools/views/diagnostics.hpp"
@@ -79,17 +81,22 @@ int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invo
   invocation.program = take_program(arguments, *command);
   const VerbFacts verb{entry.name, entry.summary, entry.example};
   FlagRows rows = command->flags();
-  const bool wants_help =
-      std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) { return a == "--help" || a == "-h"; });
-  if (!wants_help) arguments = expand_config(std::move(arguments), rows, verb_names());
+  const std::vector<std::string> typed = arguments;
   std::string config;
-  rows.push_back(config_row(config));
-  refuse_empty_values(arguments);
-  if (!parse_command_line(verb, rows, {arguments.begin() + 1, arguments.end()})) {
-    std::fputs(verb_help(verb, rows).c_str(), stdout);
-    return kExitOk;
+  try {
+    const bool wants_help = std::any_of(arguments.begin(), arguments.end(),
+                                        [](const std::string& a) { return a == "--help" || a == "-h"; });
+    if (!wants_help) arguments = expand_config(std::move(arguments), rows, verb_names());
+    rows.push_back(config_row(config));
+    refuse_empty_values(arguments);
+    if (!parse_command_line(verb, rows, {arguments.begin() + 1, arguments.end()})) {
+      std::fputs(verb_help(verb, rows).c_str(), stdout);
+      return kExitOk;
+    }
+    return command->run(invocation);
+  } catch (const InputError& error) {
+    throw by_typed_names(told_by_kind(error, rows, typed), rows, typed);
   }
-  return command->run(invocation);
 }
 
 int dispatch(const std::vector<std::string>& arguments) {

@@ -42,8 +42,9 @@ std::size_t choice_of(const std::string& value, std::string_view names, std::str
   std::string all;
   for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
   const std::string where(place);
+  const char* const joint = place.starts_with("--") && place.find(' ') != std::string_view::npos ? "=" : " ";
   throw InputError(Diagnostic{"C002", where, "\"" + value + "\" is not one of: " + all,
-                              guess.empty() ? "write " + where + " " + list.front() : "did you mean " + guess + "?"});
+                              guess.empty() ? "write " + where + joint + list.front() : "did you mean " + guess + "?"});
 }
 
 void require_one_of(const std::string& value, std::string_view names, std::string_view place) {

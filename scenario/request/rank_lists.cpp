@@ -40,8 +40,9 @@ std::vector<Dimension> parse_rank_order(std::string_view text, const std::string
     const std::optional<Dimension> dimension = dimension_of(word);
     if (!dimension) {
       fail("B015", place, "\"" + std::string(word) + "\" is not one of: tp, cp, dp, pp",
-           word == "ep" ? "experts are split over the ranks of dp (and cp): leave ep out"
-                        : "write it like " + place + " tp,cp,dp,pp");
+           word == "ep"                           ? "experts are split over the ranks of dp (and cp): leave ep out"
+           : place.find(' ') == std::string::npos ? "write it like " + place + " tp,cp,dp,pp"
+                                                  : "write it like " + place + "=tp-cp-dp-pp");
     }
     if (std::find(order.begin(), order.end(), *dimension) != order.end()) {
       fail("B015", place, "\"" + std::string(word) + "\" is given twice", "name each dimension once");

@@ -24,7 +24,7 @@ std::vector<int> parse_stage_list(std::string_view text, const std::string& plac
         dash < item.size() ? count_of(item.substr(dash + 1), kMostStageNumber) : first;
     if (!first || !last || *last < *first) {
       fail("C012", place, "\"" + item + "\" is neither a stage's number nor a range of them",
-           "write it like " + place + " 0-2,5");
+           "write it like " + (place.find(' ') == std::string::npos ? place + " 0-2,5" : "0-2"));
     }
     for (std::int64_t stage = *first; stage <= *last; ++stage) stages.push_back(static_cast<int>(stage));
   }

@@ -12,7 +12,12 @@ FlagRows flag_rows(TransformerFlags& flags) {
   constexpr const char* kNoModel = "it describes a modelled transformer, but there is no --model";
   const FlagRule model{{"--model"}, "C004", kNoModel, "add --model NAME; `debubble list models` shows the names"};
   // Sequence and microbatch are sizes of a profile, too.
-  const FlagRule size{{"--model", "--profile"}, "C004", kNoModel, "add --model NAME, or --profile with measured sizes"};
+  const FlagRule size{
+      {"--model", "--profile"},
+      "C004",
+      "it is a size of a model, and there is neither --model nor --profile",
+      "add --model NAME (`debubble list models`) or --profile FILE; without either, a microbatch is one "
+      "sample of toy units, and -m or --gbs says how many there are"};
   return {
       {.name = "--model",
        .group = kGroup,

@@ -90,7 +90,7 @@ const ScheduleEntry& bitpipe_entry() {
       .peak = {"(3 p + 2) / 4 + min(d, p - 1 - d) / 2", bitpipe_peak},
       .frameworks = "the authors' research code",
       .advice =
-          "For m = p and links that bear twice the messages: at m = p less bubble than interleaved with v=2. Beyond m "
+          "For m = p and links that carry twice the messages: at m = p less bubble than interleaved with v=2. Beyond m "
           "= p every unit pays again where a backward is longer than a forward.",
       .even_devices = true,
       .chunk_step = 0};

@@ -46,7 +46,7 @@ const ScheduleEntry& gpipe_entry() {
       .peak = {"m", all_microbatches},
       .frameworks = "PyTorch and torchtitan (GPipe, which runs the backwards in ascending order)",
       .advice =
-          "Simple, and insensitive to latency: each hop is paid for once per step, not once per microbatch. It holds "
+          "Simple, and insensitive to latency: a hop delays the step once, not once per microbatch. It holds "
           "the activations of all microbatches, so use it for few of them."};
   return entry;
 }

@@ -204,7 +204,8 @@ const ScheduleEntry& interleaved_entry() {
       .peak = {"min(2(p - 1 - d) + (v - 1) group + 1, m v) / v", interleaved_peak},
       .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
       .advice =
-          "Where 1f1b's bubble hurts, m is a multiple of p, and the links can carry v times as many messages. Device 0 "
+          "Where 1f1b's bubble is large, m is a multiple of p, and the links can carry v times as many messages. "
+          "Device 0 "
           "holds up "
           "to p - 1 more chunks' activations than 1f1b."};
   return entry;

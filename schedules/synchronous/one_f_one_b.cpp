@@ -54,7 +54,7 @@ const ScheduleEntry& one_f_one_b_entry() {
                                    .peak = {"min(p - d, m)", one_f_one_b_peak},
                                    .frameworks = "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B)",
                                    .advice =
-                                       "The default: gpipe's bubble at p activations instead of m. It pays latency for "
+                                       "The default: gpipe's bubble at p activations instead of m. Latency delays "
                                        "every microbatch, and its bubble shrinks only with more microbatches."};
   return entry;
 }

@@ -45,12 +45,11 @@ const ScheduleEntry& v_half_entry() {
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kReproduced,
       .certainty_note = "the authors' published orders, spans and peaks, up to p = 32; the makespan formula is our own",
-      .makespan = {"(6m + 3p - 7) f/2, or 3p - 4 for odd p; for f = i = w, m >= 2p, p > 2", v_half_makespan},
-      .peak = {"(p + 2) div 2, for m >= 2p and h = 1", v_half_peak},
+      .makespan = {"(6m + 3p - 7) f/2, for odd p (6m + 3p - 4) f/2; for f = i = w, m >= 2p, p > 2", v_half_makespan},
+      .peak = {"(p + 2) div 2 on the fullest device, for m >= 2p and h = 1", v_half_peak},
       .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
-          "Use it for p/2 + 1 activations, near half of 1f1b's for large p, at about half of its bubble; give it 2p "
-          "microbatches or more. "
+          "Use it for p/2 + 1 activations at about half of 1f1b's bubble; give it 2p microbatches or more. "
           "Each microbatch crosses every boundary of devices twice.",
       .chunk_step = 0};
   return entry;

@@ -47,13 +47,12 @@ const ScheduleEntry& v_min_entry() {
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kReproduced,
       .certainty_note = "the authors' published orders, spans and peaks, up to p = 16; the makespan formula is our own",
-      .makespan = {"(6m + 4p - 5) f/2, or 4p - 7 where 3 divides p; for f = i = w, m >= 2p", v_min_makespan},
-      .peak = {"(p + 4) div 3, for m >= 2p and h = 1", v_min_peak},
+      .makespan = {"(6m + 4p - 5) f/2, where 3 divides p (6m + 4p - 7) f/2; for f = i = w, m >= 2p", v_min_makespan},
+      .peak = {"(p + 4) div 3 on the fullest device, for m >= 2p and h = 1", v_min_peak},
       .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
-          "Use it when activations are what does not fit: near a third of 1f1b's for large p. It pays with bubbles in "
-          "every period as "
-          "soon as F, I and W take unequal times; v-half is steadier.",
+          "Use it when activations are what does not fit: near a third of 1f1b's for large p. Unequal times of F, I "
+          "and W leave bubbles in every period, more of them than with v-half.",
       .chunk_step = 0};
   return entry;
 }

@@ -49,7 +49,7 @@ const ScheduleEntry& zb_h1_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note = "the costs and bubble rates of the paper's tables, to the microsecond",
       .makespan = {.text = "m(f + i + w) + (p - 1)(f + i - w), for m >= p and w <= f, i", .value = zb_h1_makespan},
-      .peak = {.text = "min(p - d, m) + h min(d, m - p + d, not below 0)", .value = zb_h1_peak},
+      .peak = {.text = "min(p - d, m) + h max(0, min(d, m - p + d))", .value = zb_h1_peak},
       .frameworks =
           "the authors' fork of Megatron-LM (sail-sg/zero-bubble); PyTorch's InterleavedZeroBubble runs this "
           "order at v=1",

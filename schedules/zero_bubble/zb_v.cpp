@@ -139,9 +139,9 @@ const ScheduleEntry& zb_v_entry() {
       .peak = {.text = "p on every device, for m >= 2p - 1", .value = zb_v_peak},
       .frameworks = "PyTorch and torchtitan (ZBVZeroBubble); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
-          "The zero-bubble order at 1f1b's memory, where half a stage is still enough work to keep a device busy: it "
-          "pays each "
-          "hop twice and its chunks must have equal depth. With slow links zb-auto at twice the memory is faster.",
+          "The zero-bubble order at 1f1b's memory, where half a stage is still enough work to keep a device busy: "
+          "each microbatch crosses each hop twice, and its chunks must have equal depth. With slow links zb-auto at "
+          "twice the memory is faster.",
       .chunk_step = 0};
   return entry;
 }

@@ -70,7 +70,7 @@ Schedule build_zb_v_auto(const ScheduleRequest& request) {
 const ScheduleEntry& zb_v_auto_entry() {
   static const ScheduleEntry entry{
       .name = "zb-v-auto",
-      .summary = "two chunks in a V, order found for given times and memory; hops are minded, too",
+      .summary = "two chunks in a V, order found for given times and memory; takes latency into account",
       .citation = "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241v1, section 6",
       .constraints = "p >= 1, v = 2, m >= 1; memory_limit holds one microbatch on every device",
       .needs = "splits the backward; twice the messages of 1f1b",
@@ -88,7 +88,7 @@ const ScheduleEntry& zb_v_auto_entry() {
       .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "zb-v for unequal passes or slow links: the same memory, an order for the given times. Its chunks are half "
-          "a stage, so latency weighs twice as much as for zb-auto.",
+          "a stage, so latency counts twice as often as for zb-auto.",
       .uses_costs = true,
       .chunk_step = 0};
   return entry;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "formats/exporters/report_json.hpp"
 #include "studies/uncertainty/step_range.hpp"
@@ -25,8 +26,9 @@ std::vector<std::optional<BesideFastest>> beside_fastest(const std::vector<Conte
   std::vector<std::optional<BesideFastest>> beside(contenders.size());
   const Contender* fastest = nullptr;
   for (const Contender& one : contenders) {
-    const bool faster = fastest == nullptr || (can_be_told(one) && time_for_work(one) < time_for_work(*fastest));
-    if (can_be_told(one) && faster) fastest = &one;
+    if (!can_be_told(one)) continue;
+    const auto place = [](const Contender& run) { return std::pair(run.needs.asynchronous, time_for_work(run)); };
+    if (fastest == nullptr || place(one) < place(*fastest)) fastest = &one;
   }
   if (fastest == nullptr) return beside;
   for (std::size_t k = 0; k < contenders.size(); ++k) {

@@ -240,7 +240,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
     order.chunks = choice.chunks;
     order.params = params_of(choice);
     if (choice.pipeline * choice.chunks > request.layers) {
-      fail("L004", "--fix chunks",
+      fail("L004", place_of(request, "chunks"),
            std::to_string(choice.pipeline * choice.chunks) + " stages need at least as many layers",
            "leave chunks open");
     }

@@ -29,7 +29,9 @@ class PlanMaker {
 
   Plan run() {
     PlanSearch search(asked().request, plan_space(asked().request), ranks_);
-    plan_.restrictions = search.space().restrictions;
+    add_left_out();
+    const std::vector<std::string>& of_space = search.space().restrictions;
+    plan_.restrictions.insert(plan_.restrictions.end(), of_space.begin(), of_space.end());
     if (asked().request.job.cluster.topology == ClusterFlags{}.topology) {
       plan_.restrictions.emplace_back(
           "links are ideal and shared by nobody, so that replicas and tensor ranks cost "
@@ -66,6 +68,16 @@ class PlanMaker {
 
  private:
   [[nodiscard]] const PlanJob& asked() const { return plan_.asked; }
+
+  void add_left_out() {
+    if (asked().left_out.empty()) return;
+    std::string names;
+    for (const std::string& one : asked().left_out) names += (names.empty() ? "" : ",") + one;
+    plan_.restrictions.push_back(names +
+                                 " left out: asynchronous, with gradients of older weights, which does not train the "
+                                 "same; --only schedule=" +
+                                 names + " plans that");
+  }
 
   // The best that each framework runs; with a budget, of what was simulated in its time.
   void search_frameworks(PlanSearch& search) {

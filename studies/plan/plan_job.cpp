@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
+#include "scenario/request/stage_list.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
@@ -41,14 +44,18 @@ double parse_budget(const std::string& text) {
 
 using Allowed = std::map<std::string, std::vector<std::string>>;
 
-void allow(Allowed& allowed, const std::string& key, std::vector<std::string> values, const std::string& place) {
-  const auto [found, fresh] = allowed.emplace(key, std::move(values));
-  if (fresh) return;
+[[noreturn]] void refuse_twice(const std::string& key, const std::string& place) {
   throw InputError(Diagnostic{"C007", place, "\"" + key + "\" is given twice", "give each once"});
 }
 
+// `place` names the flag and, where it has several, the key.
+void allow(PlanRequest& request, const std::string& key, std::vector<std::string> values, const std::string& place) {
+  if (!request.allowed.emplace(key, std::move(values)).second) refuse_twice(key, place);
+  request.places.emplace(key, place);
+}
+
 // "tp=4,pp=8"; of --only "schedule=1f1b,interleaved": what has no '=' is another value of the key before it.
-void read_allowed(const std::vector<std::string>& lists, const char* flag, bool several, Allowed& allowed) {
+void read_allowed(const std::vector<std::string>& lists, const std::string& flag, bool several, PlanRequest& request) {
   for (const std::string& list : lists) {
     std::string key;
     Allowed here;
@@ -62,17 +69,18 @@ void read_allowed(const std::vector<std::string>& lists, const char* flag, bool 
             Diagnostic{"C006", flag, "\"" + item + "\" is not KEY=VALUE",
                        several ? "write it like --only schedule=1f1b,interleaved" : "write it like --fix tp=8,pp=4"});
       }
-      if (named && here.contains(key)) allow(here, key, {}, flag);  // throws
+      if (named && here.contains(key)) refuse_twice(key, flag);
       here[key].push_back(value);
     }
-    for (auto& [name, values] : here) allow(allowed, name, std::move(values), flag);
+    for (auto& [name, values] : here) allow(request, name, std::move(values), flag + " " + name);
   }
 }
 
 // What a flag of the job fixes is taken off the job: choices set it.
-void take_fixed(ScenarioFlags& job, Allowed& allowed) {
+void take_fixed(PlanRequest& request) {
+  ScenarioFlags& job = request.job;
   const auto take = [&](std::optional<int>& flag, const char* key, const char* place) {
-    if (flag) allow(allowed, key, {std::to_string(*flag)}, place);
+    if (flag) allow(request, key, {std::to_string(*flag)}, place);
     flag.reset();
   };
   take(job.devices, "pp", "--devices");
@@ -82,9 +90,9 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
   take(job.cluster.expert, "ep", "--ep");
   take(job.cluster.data, "dp", "--dp");
   take(job.cluster.zero, "zero", "--zero");
-  if (job.cluster.sequence_parallel) allow(allowed, "sequence-parallel", {"on"}, "--sequence-parallel");
+  if (job.cluster.sequence_parallel) allow(request, "sequence-parallel", {"on"}, "--sequence-parallel");
   job.cluster.sequence_parallel = false;
-  if (!job.schedules.empty()) allow(allowed, "schedule", std::move(job.schedules), "--schedules");
+  if (!job.schedules.empty()) allow(request, "schedule", std::move(job.schedules), "--schedules");
   job.schedules.clear();
   for (const std::string& param : job.params) {
     const std::size_t equals = param.find('=');
@@ -92,25 +100,26 @@ void take_fixed(ScenarioFlags& job, Allowed& allowed) {
       throw InputError(
           Diagnostic{"C006", "--param", "\"" + param + "\" is not KEY=VALUE", "write it like --param memory_limit=2p"});
     }
-    allow(allowed, param.substr(0, equals), {param.substr(equals + 1)}, "--param");
+    allow(request, param.substr(0, equals), {param.substr(equals + 1)}, "--param " + param.substr(0, equals));
   }
   job.params.clear();
   if (!job.cluster.rank_order.empty()) {
     std::string word = job.cluster.rank_order;
     std::replace(word.begin(), word.end(), ',', '-');
-    allow(allowed, "rank-order", {word}, "--rank-order");
+    allow(request, "rank-order", {word}, "--rank-order");
   }
   job.cluster.rank_order.clear();
-  if (!job.partition.empty()) allow(allowed, "partition", {job.partition}, "--partition");
+  if (!job.partition.empty()) allow(request, "partition", {job.partition}, "--partition");
   job.partition.clear();
   if (!job.transformer.recompute.empty()) {
     const std::string& stages = job.transformer.recompute_stages;
-    allow(allowed, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");
+    if (!stages.empty()) (void)parse_stage_list(stages, "--recompute-stages");
+    allow(request, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");
     job.transformer.recompute_stages.clear();
   }
   job.transformer.recompute.clear();
   if (job.transformer.model.empty() || !job.transformer.microbatch_size) return;
-  allow(allowed, "microbatch", {std::to_string(*job.transformer.microbatch_size)}, "--microbatch-size");
+  allow(request, "microbatch", {std::to_string(*job.transformer.microbatch_size)}, "--microbatch-size");
   job.transformer.microbatch_size.reset();
 }
 
@@ -171,9 +180,10 @@ class PlanReader {
     if (!flags_.runs_in.empty()) {
       read_.request.runs_in = parse_framework(flags_.runs_in, "--runs-in");
     }
-    read_allowed(flags_.fix, "--fix", false, read_.request.allowed);
-    read_allowed(flags_.only, "--only", true, read_.request.allowed);
-    take_fixed(read_.request.job, read_.request.allowed);
+    read_allowed(flags_.fix, "--fix", false, read_.request);
+    read_allowed(flags_.only, "--only", true, read_.request);
+    take_fixed(read_.request);
+    settle_schedules();
     choose_cluster(read_.request.gpus);
     read_model();
     check_own();
@@ -230,6 +240,26 @@ class PlanReader {
     assume(read_.assumptions, "your run",
            "not compared: its ranks and microbatches do not divide this many GPUs and samples", Source::kGiven);
     read_.own.reset();
+  }
+
+  // By the names that the catalog has: "interleaved" of "Interleaved1F1B".
+  void settle_schedules() {
+    const auto named = read_.request.allowed.find("schedule");
+    if (named == read_.request.allowed.end()) return;
+    std::vector<std::string>& names = named->second;
+    for (std::string& name : names) name = known_schedule(name, place_of(read_.request, "schedule")).name;
+    leave_out_asynchronous(names);
+  }
+
+  // Their gradients are of older weights, so a step of theirs is none of the same training: beside others they are left
+  // out.
+  void leave_out_asynchronous(std::vector<std::string>& names) {
+    const auto asynchronous = [](const std::string& name) {
+      return find_schedule(name)->family == ScheduleFamily::kAsynchronous;
+    };
+    if (std::all_of(names.begin(), names.end(), asynchronous)) return;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(read_.left_out), asynchronous);
+    std::erase_if(names, asynchronous);
   }
 
   void choose_cluster(int gpus) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/core/assumption.hpp"
@@ -20,6 +21,7 @@ struct PlanJob {
   bool unequal_ranks = false;           // of the profile, which a plan takes for alike
   bool chosen_topology = false;         // it is the usual one of the hardware: nobody gave it
   std::vector<Assumption> assumptions;  // of the request itself; those of a run are its own
+  std::vector<std::string> left_out;    // asynchronous schedules that were named beside others
 };
 
 // Throws what make_plan throws, but for plan_space's errors.

@@ -63,10 +63,10 @@ std::vector<std::string> distinct_rank_orders(const PlanChoice& choice, const st
   return words;
 }
 
-std::vector<std::string> allowed_rank_orders(const std::vector<std::string>* named) {
+std::vector<std::string> allowed_rank_orders(const std::vector<std::string>* named, const std::string& place) {
   if (named == nullptr) return {"", kPipelineInside};
   std::vector<std::string> words;
-  for (const std::string& word : *named) words.push_back(rank_order_word(order_of(word, "--rank-order")));
+  for (const std::string& word : *named) words.push_back(rank_order_word(order_of(word, place)));
   return words;
 }
 

@@ -27,6 +27,7 @@ inline constexpr const char* kPipelineInside = "tp-cp-pp-dp";
                                                             const std::vector<std::string>& orders, int machine);
 
 // Those that --fix and --only name, checked; the two of frameworks where they name none. Throws InputError B015.
-[[nodiscard]] std::vector<std::string> allowed_rank_orders(const std::vector<std::string>* named);
+[[nodiscard]] std::vector<std::string> allowed_rank_orders(const std::vector<std::string>* named,
+                                                           const std::string& place);
 
 }  // namespace debubble

@@ -14,6 +14,7 @@ struct RecomputeMode {
 
 // Those that --fix and --only name ("none", "full", "full:0-2"); where they name none (null), all words, and every
 // block of the first half as many stages as devices. Throws InputError C002 and C012 for what is none.
-[[nodiscard]] std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named, int devices);
+[[nodiscard]] std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named, int devices,
+                                                         const std::string& place);
 
 }  // namespace debubble

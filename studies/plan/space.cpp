@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -34,8 +35,8 @@ std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& requ
   for (const std::string& value : found->second) {
     const std::optional<std::int64_t> number = count_of(value, std::numeric_limits<std::int64_t>::max());
     if (!number) {
-      throw InputError(Diagnostic{"C003", "--fix " + key, "\"" + value + "\" is not a whole number",
-                                  "write it like --fix " + key + "=2"});
+      throw InputError(Diagnostic{"C003", place_of(request, key), "\"" + value + "\" is not a whole number",
+                                  "write it like " + written_as(request, key, "2")});
     }
     if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end()) numbers.push_back(*number);
   }
@@ -56,7 +57,7 @@ std::optional<std::vector<std::string>> allowed_words(const PlanRequest& request
     const std::string guess = closest_name(value, all);
     std::string names;
     for (const std::string& one : all) names += (names.empty() ? "" : ", ") + one;
-    throw InputError(Diagnostic{"C002", "--fix " + key, "\"" + value + "\" is not one of its values",
+    throw InputError(Diagnostic{"C002", place_of(request, key), "\"" + value + "\" is not one of its values",
                                 guess.empty() ? "they are " + names : "did you mean " + guess + "?"});
   }
   return words;
@@ -106,7 +107,8 @@ class SpaceMaker {
         sequence_(allowed_words(request, "sequence-parallel", {"on", "off"})) {
     const auto orders = request.allowed.find("rank-order");
     choose_partitions();
-    orders_ = allowed_rank_orders(orders == request.allowed.end() ? nullptr : &orders->second);
+    orders_ = allowed_rank_orders(orders == request.allowed.end() ? nullptr : &orders->second,
+                                  place_of(request, "rank-order"));
   }
 
   PlanSpace run() {
@@ -115,7 +117,8 @@ class SpaceMaker {
       if (is_allowed(zero_, zero)) space_.zeros.push_back(zero);
     }
     if (space_.zeros.empty()) {
-      throw InputError(Diagnostic{"C003", "--fix zero", "there are the ZeRO stages 0 to 3", "write --fix zero=1"});
+      throw InputError(Diagnostic{"C003", place_of(request_, "zero"), "there are the ZeRO stages 0 to 3",
+                                  "write " + written_as(request_, "zero", "1")});
     }
     for (const int tensor : divisors(request_.gpus)) add_tensor(tensor);
     if (space_.bases.empty() || space_.variants.empty()) {
@@ -137,19 +140,26 @@ class SpaceMaker {
       const std::string guess = closest_name(key, keys);
       std::string names;
       for (const std::string& one : keys) names += (names.empty() ? "" : ", ") + one;
-      throw InputError(Diagnostic{"C002", "--fix " + key, "there is nothing of that name to fix",
+      throw InputError(Diagnostic{"C002", place_of(request, key), "a plan chooses nothing of that name",
                                   guess.empty() ? "there are " + names : "did you mean " + guess + "?"});
     }
     return request;
   }
 
+  // The rows that are named, under any of their names; empty: none is.
+  [[nodiscard]] std::set<const ScheduleEntry*> named_schedules() const {
+    std::set<const ScheduleEntry*> named;
+    const auto asked = request_.allowed.find("schedule");
+    if (asked == request_.allowed.end()) return named;
+    for (const std::string& name : asked->second) named.insert(&known_schedule(name, place_of(request_, "schedule")));
+    return named;
+  }
+
   void choose_variants() {
-    std::vector<std::string> names;
-    for (const ScheduleEntry& entry : schedule_catalog()) names.push_back(entry.name);
-    const auto asked = allowed_words(request_, "schedule", names);
+    const std::set<const ScheduleEntry*> asked = named_schedules();
     for (const ScheduleEntry& entry : schedule_catalog()) {
-      const bool named = asked && std::find(asked->begin(), asked->end(), entry.name) != asked->end();
-      if (asked ? !named : !is_usual(entry)) continue;
+      const bool named = asked.contains(&entry);
+      if (asked.empty() ? !is_usual(entry) : !named) continue;
       if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
       const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostStagesPerDevice;
       for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
@@ -172,7 +182,7 @@ class SpaceMaker {
         return std::any_of(params.begin(), params.end(), [&](const ParamSpec& param) { return param.name == key; });
       });
       if (used || space_.variants.empty()) continue;
-      throw InputError(Diagnostic{"C002", "--fix " + key, "no schedule of the space has the parameter " + key,
+      throw InputError(Diagnostic{"C002", place_of(request_, key), "no schedule of the space has the parameter " + key,
                                   "name one that has it, like --only schedule=zb-auto"});
     }
   }
@@ -238,7 +248,7 @@ class SpaceMaker {
       const PartitionChoice choice = parse_partition_choice(word);
       if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
         throw InputError(
-            Diagnostic{"C002", "--fix partition", "\"" + word + "\" is not a cut of the layers",
+            Diagnostic{"C002", place_of(request_, "partition"), "\"" + word + "\" is not a cut of the layers",
                        "write auto, even, memory, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;
@@ -267,7 +277,7 @@ class SpaceMaker {
 
   void add_modes(PlanChoice base) {
     const bool modelled = request_.heads > 0;
-    for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline)) {
+    for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline, place_of(request_, "recompute"))) {
       if (!modelled && mode.word > 0) continue;
       base.recompute = mode.word;
       base.recompute_stages = mode.stages;
@@ -335,6 +345,16 @@ class SpaceMaker {
 };
 
 }  // namespace
+
+std::string place_of(const PlanRequest& request, const std::string& key) {
+  const auto found = request.places.find(key);
+  return found == request.places.end() ? "--fix " + key : found->second;
+}
+
+std::string written_as(const PlanRequest& request, const std::string& key, const std::string& value) {
+  const std::string place = place_of(request, key);
+  return place + (place.find(' ') == std::string::npos ? " " : "=") + value;
+}
 
 // One device has no order to choose; a stage needs a layer.
 const std::vector<PlanVariant>& PlanSpace::variants_of(const PlanChoice& base) const {

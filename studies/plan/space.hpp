@@ -27,8 +27,9 @@ struct PlanRequest {
   // "recompute", "sequence-parallel", "schedule", "chunks", "rank-order",
   // "partition", and the parameters of schedules ("memory_limit").
   std::map<std::string, std::vector<std::string>> allowed;
-  std::string runs_in;     // a framework's name; empty: any, or none
-  int machine = 8;         // GPUs of a machine, the most tensor ranks
+  std::map<std::string, std::string> places;  // what named each of them: "--only schedule", "--tp"
+  std::string runs_in;                        // a framework's name; empty: any, or none
+  int machine = 8;                            // GPUs of a machine, the most tensor ranks
   int alike = 0;           // GPUs of a machine where machines are alike; 0: unknown (rank_orders.hpp)
   int layers = 0;          // of the model, embedding and head among them
   std::int64_t heads = 0;  // 0: unknown (a measured profile): tp, cp and ep are 1
@@ -36,6 +37,10 @@ struct PlanRequest {
   std::int64_t sequence = 0;
   std::int64_t microbatch = 0;  // of a measured profile, which has this size only; 0: open
 };
+
+// Where an error about a key of `allowed` is, and a value of it as it is written there: "--fix tp=2", "--tp 2".
+[[nodiscard]] std::string place_of(const PlanRequest& request, const std::string& key);
+[[nodiscard]] std::string written_as(const PlanRequest& request, const std::string& key, const std::string& value);
 
 struct PlanSpace {
   std::vector<PlanChoice> bases;  // schedule, chunks and zero are open in each
@@ -49,7 +54,7 @@ struct PlanSpace {
   [[nodiscard]] std::vector<int> zeros_of(const PlanChoice& base) const;
 };
 
-// Throws InputError C002 and C003 for keys and values that are none, B050 where nothing is left.
+// Throws InputError C002, C003 and S001 for keys and values that are none, B050 where nothing is left.
 [[nodiscard]] PlanSpace plan_space(const PlanRequest& request);
 
 }  // namespace debubble

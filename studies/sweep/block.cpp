@@ -39,6 +39,7 @@ double merit_of(const Report& report, SweepMerit merit) {
 }
 
 bool is_better(const SweepBest& a, const SweepBest& b) {
+  if (a.asynchronous != b.asynchronous) return b.asynchronous;
   return a.merit != b.merit ? a.merit > b.merit : a.row < b.row;
 }
 
@@ -49,10 +50,15 @@ void keep_best(std::vector<SweepBest>& best, SweepBest candidate, int top) {
   if (best.size() > room) best.pop_back();
 }
 
+void keep_asynchronous(std::optional<SweepBest>& best, const SweepBest& candidate) {
+  if (candidate.asynchronous && (!best || is_better(candidate, *best))) best = candidate;
+}
+
 SweepBest swept_best(const SweptRow& row, SweepMerit merit) {
   const Report& report = row.report;
   SweepBest best;
   best.merit = merit_of(report, merit);
+  best.asynchronous = report.stream.has_value();
   best.row = row.number;
   best.makespan = report.makespan;
   best.bubble_ratio = report.bubble_ratio;
@@ -117,7 +123,10 @@ SweepBlock sweep_block(SweepRunner& runner, std::int64_t first, std::int64_t end
     SweepTally& tally = block.tallies[{verdict.status, verdict.code}];
     if (tally.rows++ == 0) tally.reason = std::move(verdict.reason);
     if (form.line) block.lines += form.line(row);
-    if (row.status == kExitOk && form.top > 0) keep_best(block.best, swept_best(row, form.merit), form.top);
+    if (row.status != kExitOk || form.top <= 0) continue;
+    SweepBest candidate = swept_best(row, form.merit);
+    keep_asynchronous(block.asynchronous, candidate);
+    keep_best(block.best, std::move(candidate), form.top);
   }
   return block;
 }
@@ -129,6 +138,7 @@ void add_block(SweepBlock& sum, const SweepBlock& later, int top) {
     known.rows += tally.rows;
   }
   for (const SweepBest& best : later.best) keep_best(sum.best, best, top);
+  if (later.asynchronous) keep_asynchronous(sum.asynchronous, *later.asynchronous);
 }
 
 }  // namespace debubble

@@ -14,7 +14,8 @@
 
 namespace debubble {
 
-// What rows are ranked by; of equals the first row is better.
+// What rows are ranked by; of equals the first row is better. Asynchronous schedules, which do not train the same, come
+// behind all others.
 enum class SweepMerit : std::uint8_t {
   kThroughput,  // of all devices together
   kPerDevice,   // throughput over the number of ranks
@@ -28,6 +29,7 @@ inline constexpr std::string_view kSweepMerits = "throughput|per-device|step|bub
 // A row with numbers, as far as a table shows it.
 struct SweepBest {
   double merit = 0;  // more is better
+  bool asynchronous = false;
   std::int64_t row = 0;
   Nanoseconds makespan = 0;
   double bubble_ratio = 0;
@@ -49,6 +51,7 @@ struct SweepBlock {
   std::string lines;
   std::map<std::pair<int, std::string>, SweepTally> tallies;  // by status and code
   std::vector<SweepBest> best;                                // the best first
+  std::optional<SweepBest> asynchronous;                      // the best of these alone
 
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::int64_t rows_with(int status) const;

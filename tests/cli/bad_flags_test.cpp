@@ -112,14 +112,14 @@ TEST_CASE("flags that contradict each other are refused") {
   = help: give one of them
 )");
   CHECK(folder.refusal({"simulate", "--partition", "1,1"}) ==
-        R"(error[C004]: there are no layers to partition without a profile
+        R"(error[C004]: there are no layers to partition without a profile or a model
   --> --partition
-  = help: add --profile FILE
+  = help: add --profile FILE or --model NAME
 )");
   CHECK(folder.refusal({"simulate", "--partition", "auto"}) ==
-        R"(error[C004]: there are no layers to partition without a profile
+        R"(error[C004]: there are no layers to partition without a profile or a model
   --> --partition
-  = help: add --profile FILE
+  = help: add --profile FILE or --model NAME
 )");
 }
 

@@ -92,9 +92,9 @@ TEST_CASE("a profile is not a graph") {
   const Folder folder;
   folder.write("p.json", "{\"schema\": \"debubble.profile/1\"}\n");
   CHECK(folder.refusal({"import", "--from", "pipedream", "p.json"}) ==
-        R"(error[G002]: a node has a name, a description and its attributes; got 1 field
-  --> p.json:1
-  = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
+        R"(error[P010]: this is a profile of layer times, which debubble import --from pipedream does not take
+  --> p.json
+  = help: `debubble simulate --profile p.json` reads it; debubble import --from pipedream takes: files the tool wrote; traces: one per rank
 )");
 }
 

@@ -118,8 +118,8 @@ error[C087]: one graph of all devices takes one process
 )");
   CHECK(folder.refusal({"live", "--backend", "mpi", "--seq", "128"}) ==
         R"(error[C087]: it is about GPUs, and the backend is mpi
-  --> --sequence
-  = help: leave --sequence out, or add --gpus each
+  --> --seq
+  = help: leave --seq out, or add --gpus each
 )");
 }
 

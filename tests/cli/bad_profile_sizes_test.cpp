@@ -163,9 +163,9 @@ TEST_CASE("a size so far off that it cannot be counted is refused") {
 TEST_CASE("sizes without a profile or a model still describe nothing") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--microbatch-size", "3"}) ==
-        R"(error[C004]: it describes a modelled transformer, but there is no --model
+        R"(error[C004]: it is a size of a model, and there is neither --model nor --profile
   --> --microbatch-size
-  = help: add --model NAME, or --profile with measured sizes
+  = help: add --model NAME (`debubble list models`) or --profile FILE; without either, a microbatch is one sample of toy units, and -m or --gbs says how many there are
 )");
 }
 

@@ -188,7 +188,7 @@ TEST_CASE("a partition is numbers of layers") {
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,x"}) ==
         R"(error[S061]: stage 1 gets "x", which is not a number of layers
   --> --partition
-  = help: write one whole number per stage, as in 6,6,5,5, or auto
+  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "0,2"}) ==
         R"(error[L004]: stage 0 gets 0 layers
@@ -203,7 +203,7 @@ TEST_CASE("a partition is numbers of layers") {
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,,1"}) ==
         R"(error[S061]: stage 1 gets "", which is not a number of layers
   --> --partition
-  = help: write one whole number per stage, as in 6,6,5,5, or auto
+  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "99999999999,1"}) ==
         R"(error[L007]: stage 0 gets more layers than can be counted
@@ -213,7 +213,7 @@ TEST_CASE("a partition is numbers of layers") {
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "autom"}) ==
         R"(error[S061]: stage 0 gets "autom", which is not a number of layers
   --> --partition
-  = help: write one whole number per stage, as in 6,6,5,5, or auto
+  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory
 )");
 }
 

@@ -258,4 +258,30 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
         "error[C061]: which schedule?\n  --> explain schedule\n  = help: see `debubble list schedules`\n");
 }
 
+TEST_CASE("an asynchronous schedule is the best of its like only, and named where it is faster") {
+  const Folder folder;
+  const Words job{"compare", "-p", "4", "-m", "16", "--times", "f=1,b=2", "--comm", "0.4", "--schedules"};
+  const std::string both = folder.data(joined_words(job, {"1f1b,naive,pipelined-backprop"}));
+  CHECK(both.find("best   1f1b: step ") != std::string::npos);
+  CHECK(both.find("\nfaster pipelined-backprop: ") != std::string::npos);
+  CHECK(both.find("asynchronous") != std::string::npos);
+  CHECK(both.find("* 1f1b ") != std::string::npos);
+  const std::string only_other = folder.data(joined_words(job, {"1f1b,pipelined-backprop"}));
+  CHECK(only_other.find("best   1f1b: of these the only one without gradients of older") != std::string::npos);
+  const std::string alone = folder.data(joined_words(job, {"pipedream,pipelined-backprop"}));
+  CHECK(alone.find("best   pipelined-backprop: step ") != std::string::npos);
+  CHECK(alone.find("\nfaster ") == std::string::npos);
+  // Slower than the best: nothing to say.
+  CHECK(folder.data(joined_words(job, {"1f1b,pipedream"})).find("\nfaster ") == std::string::npos);
+}
+
+TEST_CASE("a comparison of one schedule says so, and how to have more") {
+  const Folder folder;
+  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b"})
+            .find("\nbest   1f1b, the only one named; --schedules all compares every schedule\n") != std::string::npos);
+  CHECK(folder.data({"compare", "-p", "4", "--runs-in", "deepspeed"})
+            .find("\nbest   1f1b, the only one of these that DeepSpeed runs\n") != std::string::npos);
+  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b,gpipe"}).find("the only one") == std::string::npos);
+}
+
 }  // namespace debubble::testing

@@ -17,6 +17,28 @@ std::string help_of_refusal(const std::vector<std::string>& arguments) {
   return text.substr(at + mark.size(), text.find('\n', at) - at - mark.size());
 }
 
+TEST_CASE("a framework's flag is told what it is called in this verb") {
+  const std::string ranks = "write -p N --tp N --cp N --dp N: their product is the number of GPUs";
+  CHECK(help_of_refusal({"plan", "--num-gpus", "8"}) == "here it is --gpus N");
+  CHECK(help_of_refusal({"simulate", "--num-gpus", "8"}) == ranks);
+  CHECK(help_of_refusal({"sweep", "--gpus", "8"}) == ranks);
+  CHECK(help_of_refusal({"plan", "--nnodes", "2"}) == "write --gpus N: all GPUs of the job, over all machines");
+  CHECK(help_of_refusal({"simulate", "--nodes", "2"}).starts_with("write --topology dgx-h100:N"));
+  CHECK(help_of_refusal({"simulate", "--vpp", "2"}) == "here it is --chunks V (-v)");
+  CHECK(help_of_refusal({"simulate", "--gas=8"}) == "here it is --microbatches M (-m)");
+  CHECK(help_of_refusal({"simulate", "--fsdp", "8"}) == "write --dp N --zero 3: the replicas shard the weights");
+  CHECK(help_of_refusal({"simulate", "--model.name", "llama3"}).starts_with("write --model NAME"));
+  CHECK(help_of_refusal({"simulate", "--activation_checkpoint.mode", "full"}) == "here it is --recompute WHAT");
+  CHECK(help_of_refusal({"simulate", "--deepspeed_config", "ds.json"}).starts_with("write --config job.toml"));
+  CHECK(help_of_refusal({"import", "--from", "deepspeed", "ds.json", "--pp", "4"}) == "here it is --stages P");
+}
+
+TEST_CASE("several values where one belongs are a sweep's") {
+  CHECK(help_of_refusal({"compare", "--pp", "4,8"}) == "write it like --pp P; `debubble sweep` takes several values");
+  CHECK(help_of_refusal({"compare", "--devices=4,8"}).ends_with("takes several values"));
+  CHECK(help_of_refusal({"simulate", "-p", "4", "-p", "x"}) == "write it like --devices P");
+}
+
 TEST_CASE("a framework's flag is told what it is called here") {
   CHECK(help_of_refusal({"simulate", "--stages", "4"}) == "write -p N: one stage on each device; -v: several on each");
   CHECK(help_of_refusal({"simulate", "--pipeline-model-parallel-size", "4"}) == "here it is --devices P (-p, --pp)");

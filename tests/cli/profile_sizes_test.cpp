@@ -151,7 +151,7 @@ TEST_CASE("live takes the size of a profile with its own two flags") {
   CHECK(run.at("makespan_ns") == simulated.at("makespan_ns"));
   CHECK(folder.refusal(profile_sizes_with(live, {"--microbatch", "0"})) ==
         "error[L025]: from 1 to 2147483647 samples are possible; got 0\n"
-        "  --> --microbatch-size\n"
+        "  --> --microbatch\n"
         "  = help: measured: 2 and 4\n");
 }
 

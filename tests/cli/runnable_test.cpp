@@ -195,8 +195,8 @@ TEST_CASE("names that frameworks and people use are read everywhere") {
   CHECK(odd.status == 2);
   CHECK(odd.err ==
         "error[C001]: 31 samples are not a whole number of microbatches: 2 replicas of 1 sample each take 2 at a time\n"
-        "  --> --global-batch\n"
-        "  = help: nearest: --global-batch 30\n");
+        "  --> --gbs\n"
+        "  = help: nearest: --gbs 30\n");
   CHECK(folder.run({"simulate", "--gbs", "8", "-m", "8"}).err.find("error[C009]") == 0);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("compare names the file and line of what is wrong in a scenario file, 
   --> missing.toml
   = help: check the path and its permissions
 )");
-  CHECK(folder.refusal({"compare", "good.toml", "bad.toml", "--schedules", "zb-h8"}).find("\n  --> --schedule\n") !=
+  CHECK(folder.refusal({"compare", "good.toml", "bad.toml", "--schedules", "zb-h8"}).find("\n  --> --schedules\n") !=
         std::string::npos);
   CHECK(folder.refusal({"compare", "--config", "missing.toml"}).find("\n  --> --config\n") != std::string::npos);
 }

@@ -115,7 +115,8 @@ class Manual:
         command = self.commands[name]
         arguments = "".join(" " + usage(flag) if flag["required"] else f" [{usage(flag)}]"
                             for flag in self.rows[name] if not flag["name"].startswith("-"))
-        head = f"`debubble {name} [flags]{arguments}`: {command['summary']}.\n"
+        summary = command["summary"].removesuffix(", ...")
+        head = f"`debubble {name} [flags]{arguments}`: {summary}.\n"
         example = f"\n```text\n{command['example'].replace(chr(10) + '  ', chr(10))}\n```\n"
         shared = f"Shared flags: {self.shared_by(name)}.\n"
         return head + example + (table(self.own[name]) if self.own[name] else "\n") + shared

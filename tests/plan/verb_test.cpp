@@ -336,7 +336,7 @@ TEST_CASE("bad input is refused with the place and the remedy") {
   refused({"--fix", "recompute=full:x"}, "C012");
   refused({"--recompute-stages", "0"}, "C004");
   refused({"--fix", "tp=3"}, "B050");
-  refused({"--only", "schedule=1f1c"}, "C002");
+  refused({"--only", "schedule=1f1c"}, "S001");
   refused({"--runs-in", "jax"}, "C002");
   refused({"--objective", "beauty"}, "C002");
   refused({"--gap", "-1"}, "C012");

@@ -101,6 +101,11 @@ def check_plan_and_comparison():
     able = [run.makespan_ns for run in comparison.runs
             if run.makespan_ns and not any(found.severity == "error" for found in run.findings)]
     assert comparison.best.makespan_ns == min(able)
+    job = {"p": 4, "m": 16, "times": "f=1,b=2", "comm": "0.4"}
+    mixed = debubble.compare(schedules=["pipelined-backprop", "1f1b"], **job)
+    assert mixed.best.schedule == "1f1b" and mixed.runs[0].asynchronous and not mixed.best.asynchronous
+    assert mixed.runs[0].makespan_ns < mixed.best.makespan_ns
+    assert debubble.compare(schedules=["pipelined-backprop", "pipedream"], **job).best.schedule == "pipelined-backprop"
     plan = debubble.plan(model="gpt-1.3b", hardware="h100", gpus=4, global_batch=16, topology="dgx-h100:1", top=2)
     assert len(plan.runs) == 2 and plan.best.text == plan.data["runs"][0]["choice"]["text"] and plan.certainty
     again = debubble.simulate(model="gpt-1.3b", hardware="h100", topology="dgx-h100:1",

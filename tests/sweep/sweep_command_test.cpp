@@ -200,4 +200,20 @@ TEST_CASE("files take part by name") {
 }
 
 }  // namespace
+TEST_CASE("asynchronous rows come behind the others, and the best of them is told where it is better") {
+  const Folder folder;
+  const Words job{"sweep", "-p", "4", "-m", "16", "--times", "f=1,b=2", "--comm", "0.4", "--schedule"};
+  for (const char* top : {"1", "5"}) {
+    const std::string text = folder.data(joined(job, {"pipelined-backprop,1f1b", "--top", top}));
+    CAPTURE(text);
+    CHECK(text.find("\n  1  1f1b ") != std::string::npos);
+    CHECK(text.find("row 0 (--schedule pipelined-backprop) is better by throughput (step ") != std::string::npos);
+    const std::size_t other = text.find("\n  0  pipelined-backprop ");
+    CHECK((top[0] == '1' ? other == std::string::npos : other > text.find("\n  1  1f1b ")));
+  }
+  const std::string alone = folder.data(joined(job, {"pipelined-backprop,pipedream"}));
+  CHECK(alone.find("is better by") == std::string::npos);
+  CHECK(folder.data(joined(job, {"1f1b,pipedream"})).find("is better by") == std::string::npos);
+}
+
 }  // namespace debubble::testing

@@ -40,7 +40,7 @@ TEST_CASE("what is not a number of layers is refused, all of it at once") {
   CHECK(partition_parse_complaint("a,0,-1,99999999999,,2 ", 6, 9) ==
         "error[S061]: stage 0 gets \"a\", which is not a number of layers\n"
         "  --> --partition\n"
-        "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
+        "  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory\n"
         "error[L004]: stage 1 gets 0 layers\n"
         "  --> --partition\n"
         "  = help: every stage needs at least one layer\n"
@@ -52,10 +52,10 @@ TEST_CASE("what is not a number of layers is refused, all of it at once") {
         "  = help: the model has 9\n"
         "error[S061]: stage 4 gets \"\", which is not a number of layers\n"
         "  --> --partition\n"
-        "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
+        "  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory\n"
         "error[S061]: stage 5 gets \"2 \", which is not a number of layers\n"
         "  --> --partition\n"
-        "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n");
+        "  = help: write one whole number per stage, as in 6,6,5,5; auto, even or memory\n");
   CHECK(partition_parse_complaint("", 1, 1).find("error[S061]: stage 0 gets \"\"") == 0);
   CHECK(partition_parse_complaint("+3", 1, 3).find("error[S061]") == 0);
 }

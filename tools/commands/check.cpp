@@ -14,6 +14,7 @@
 #include "live/backends.hpp"
 #include "sim/core/error.hpp"
 #include "studies/check/suite_gate.hpp"
+#include "tools/flags/given_files.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/check/check_json.hpp"
@@ -120,6 +121,11 @@ class Check : public Command {
     CheckResult result;
     result.accept = accept_;
     for (const SuiteGate& gate : gates) result.suites.push_back(gate.result());
+    for (SuiteResult& suite : result.suites) {
+      if (suite.errors.empty()) continue;
+      const std::vector<std::string> given{"check", suite.file};
+      suite.errors = told_by_kind(InputError(suite.errors), flags(), given).diagnostics();
+    }
     return result;
   }
 

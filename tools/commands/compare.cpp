@@ -12,6 +12,7 @@
 #include "formats/exporters/report_csv.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
@@ -140,9 +141,20 @@ class Compare : public Command {
       comparison.runs.back().pinned = nearest == k;
       reports.push_back(comparison.runs.back().report);
     }
+    comparison.only = only_one(answer);
     comparison.assumptions = compared_assumptions(reports);
     if (nearest) tell_nearest(reports[*nearest], comparison);
     return comparison;
+  }
+
+  // Of one schedule alone nothing is compared: what names it says how to have more.
+  [[nodiscard]] std::string only_one(const CompareAnswer& answer) const {
+    if (answer.contenders.size() != 1 || !asked_.configs.empty() || !has_result(answer.contenders.front().report))
+      return "";
+    const std::string name = schedule_label(answer.contenders.front().report.schedule);
+    if (!asked_.runs_in.empty())
+      return name + ", the only one of these that " + parse_framework(asked_.runs_in, "--runs-in") + " runs";
+    return answer.terms.all ? "" : name + ", the only one named; --schedules all compares every schedule";
   }
 
   static void tell_nearest(const Report& report, ComparedSchedules& comparison) {

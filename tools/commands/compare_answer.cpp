@@ -12,6 +12,7 @@
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "studies/compare/nearest.hpp"
 #include "studies/compare/told_apart.hpp"
 #include "tools/commands/compare_checks.hpp"
@@ -177,12 +178,12 @@ std::string compare_json(const CompareAnswer& answer, const std::string& command
 
 std::string compare_title(const CompareFlags& flags, const CompareAnswer& answer) {
   if (!flags.configs.empty()) {
-    return "compare " + std::to_string(answer.contenders.size()) + " configurations, by samples per GPU and second";
+    return "compare " + counted(answer.contenders.size(), "configuration") + ", by samples per GPU and second";
   }
   const Terms& terms = answer.terms;
   const std::string limit = terms.memory_limit ? ", at most " + format_size(*terms.memory_limit) + " on each" : "";
   const std::string p = std::to_string(terms.devices);
-  const std::string m = std::to_string(terms.microbatches) + " microbatches";
+  const std::string m = counted(terms.microbatches, "microbatch");
   switch (terms.equal) {
     case Equal::kStages:
       return "compare with " + p + " stages, " + m + limit + "; the devices differ";

@@ -210,7 +210,7 @@ class Explain : public Command {
                                   "write `debubble explain schedule " + name_ + "`"});
     }
     require_text();
-    const ScheduleEntry& entry = known_schedule(name_);
+    const ScheduleEntry& entry = known_schedule(name_, "explain schedule");
     const Scenario scenario = check_scenario(flags_);
     Output output(output_, kExplainFormats);
     StderrProgress progress;

@@ -25,6 +25,11 @@ void add_memory_terms(std::vector<Term>& rows) {
         .aliases = "copies of the weights, copies",
         .meaning = "how often a device holds a stage's weights at most: replicas of bidirectional schedules, versions "
                    "of asynchronous ones"},
+       {.name = "ZeRO",
+        .aliases = "ZeRO-1, ZeRO-2, ZeRO-3",
+        .meaning = "what the data-parallel ranks shard instead of each holding all of it: 1 optimizer state, 2 also "
+                   "gradients, 3 also weights (FSDP)",
+        .see = "docs/training-step.md"},
        {.name = "weights", .meaning = "the stage's parameters in the data type of the matmuls"},
        {.name = "gradients", .meaning = "weight gradients, summed over the microbatches"},
        {.name = "extra weights", .meaning = "second and later versions of the weights, of asynchronous schedules"},

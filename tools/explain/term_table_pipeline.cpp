@@ -22,7 +22,7 @@ void add_pipeline_terms(std::vector<Term>& rows) {
             "one of several stages on a device; a schedule with v chunks has v x p stages (Megatron-LM's virtual "
             "pipeline stages)"},
        {.name = "microbatch",
-        .aliases = "microbatches, m",
+        .aliases = "microbatches, m, gradient accumulation",
         .meaning = "the part of a global batch that passes through the stages at once; gradients of all m of them are "
                    "summed before the optimizer step"},
        {.name = "replica",

@@ -13,7 +13,8 @@ void add_compare_terms(std::vector<Term>& rows) {
        {.name = "try", .aliases = "next", .meaning = "the command that would tell most next"},
        {.name = "best",
         .meaning =
-            "the fastest run that fits; of equals the one with less memory, then with fewer copies of the weights. "
+            "the fastest run that fits and waits for all gradients before it updates weights; of equals the one with "
+            "less memory, then with fewer copies of the weights. Asynchronous schedules only where nothing else runs. "
             "It is measured against 1f1b where that was compared"},
        {.name = "today",
         .meaning =
@@ -24,9 +25,15 @@ void add_compare_terms(std::vector<Term>& rows) {
         .meaning =
             "what a row's step leaves out because nothing says how long it takes: what cutting into slices costs, "
             "predictions and corrections of asynchronous schedules, sums of the gradients of a pipeline's copies"},
+       {.name = "faster",
+        .meaning =
+            "an asynchronous schedule (PipeDream and its relatives) that takes less time than the best: it does "
+            "not wait for all gradients before it updates weights, so it trains with gradients of older ones. It is "
+            "the best only where all that were compared are asynchronous",
+        .see = "`debubble list schedules`"},
        {.name = "close",
         .aliases = "~",
-        .meaning = "modelled runs (\"~\") whose difference from the fastest is smaller than what the model gets wrong "
+        .meaning = "modelled runs (\"~\") whose difference from the best is smaller than what the model gets wrong "
                    "between two schedules",
         .see = "docs/models.md"},
        {.name = "speed",

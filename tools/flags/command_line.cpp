@@ -8,6 +8,7 @@
 
 #include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/flags/foreign_flags.hpp"
@@ -112,6 +113,11 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
 // A word without a flag: "debubble simulate 1f1b".
 std::string no_flag_help(const std::string& word, const FlagRows& rows, const std::string& otherwise) {
   if (word.ends_with(".toml")) return "write --config " + word;
+  const std::size_t equals = std::min(word.find('='), word.size());
+  if (const Flag* const flag = find_flag(rows, "--" + word.substr(0, equals));
+      flag != nullptr && equals < word.size()) {
+    return "write --" + word.substr(0, equals) + " " + word.substr(equals + 1);
+  }
   for (const char* const name : {"--schedule", "--model", "--topology", "--hardware"}) {
     const Flag* const flag = find_flag(rows, name);
     if (flag == nullptr || flag->names == nullptr) continue;
@@ -131,8 +137,18 @@ std::string example_of(const FlagRows& rows, const std::string& name) {
   return "write " + name + " and one of: " + all;
 }
 
-[[noreturn]] void refuse_extra(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& extras,
-                               Diagnostic problem) {
+// A flag that describes the job, of a verb that leaves it out.
+std::string flag_of_simulate_help(const std::string& word, const VerbFacts& verb) {
+  ScenarioFlags none;
+  const FlagRows rows = flag_rows(none);
+  const Flag* const flag = find_flag(rows, word.substr(0, word.find('=')));
+  if (flag == nullptr || !word.starts_with("--") || verb.name.empty()) return "";
+  return "it is a flag of `debubble simulate` (" + std::string(flag->help) + "), and none of `debubble " +
+         std::string(verb.name) + "`: leave it out";
+}
+
+Diagnostic extra_problem(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& extras,
+                         Diagnostic problem) {
   std::vector<std::string> names;
   for (const std::string& key : flag_keys(rows)) names.push_back("--" + key);
   names.emplace_back("--help");
@@ -140,20 +156,22 @@ std::string example_of(const FlagRows& rows, const std::string& name) {
     problem.message = "unexpected \"" + extras.front() + "\"";
     const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
     const std::string foreign = foreign_flag_help(extras.front(), rows);
+    const std::string elsewhere = flag_of_simulate_help(extras.front(), verb);
     if (!guess.empty()) problem.help = "did you mean " + guess + "?";
+    if (!elsewhere.empty()) problem.help = elsewhere;
     if (!foreign.empty()) problem.help = foreign;
     if (!extras.front().starts_with("-")) problem.help = no_flag_help(extras.front(), rows, problem.help);
     if (verb.name == "profile" && !extras.front().starts_with("-")) {
       problem.help = "a program to measure comes after two dashes: -- " + extras.front() + " ...";
     }
   }
-  throw InputError(std::move(problem));
+  return problem;
 }
 
 // CLI11's complaint in our words, with a suggestion for a misspelt flag. Only its text says what it
 // complains about: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
-[[noreturn]] void refuse_flags(const VerbFacts& verb, const FlagRows& rows, const CLI::App& app,
-                               const CLI::ParseError& error) {
+Diagnostic flags_problem(const VerbFacts& verb, const FlagRows& rows, const CLI::App& app, const CLI::ParseError& error,
+                         const std::vector<std::string>& arguments) {
   const std::string text = error.what();
   const std::string place = "debubble " + std::string(verb.name);
   Diagnostic problem{"C061", place, text, "run `" + place + " --help` for its flags"};
@@ -161,19 +179,23 @@ std::string example_of(const FlagRows& rows, const std::string& name) {
   const std::string name =
       begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" :=", begin) - begin);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    refuse_extra(verb, rows, app.remaining(), std::move(problem));
+    return extra_problem(verb, rows, app.remaining(), std::move(problem));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     problem.message = usage_of(rows, name.empty() ? text.substr(0, text.find(' ')) : name) + " is missing";
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !name.empty()) {
     problem = {"C061", name, "no value follows", example_of(rows, name)};
   } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !name.empty()) {
-    // Given several times, the values are joined by commas and the last one counts.
-    const std::string value = text.substr(text.find_last_of(" ,") + 1);
+    // Given several times, the values are joined by commas and the last one counts; or one value has commas.
+    const std::string all = text.substr(text.find_last_of(' ') + 1);
+    const bool is_list = std::any_of(arguments.begin(), arguments.end(),
+                                     [&](const std::string& one) { return one == all || one.ends_with("=" + all); });
+    const std::string value = is_list ? all : all.substr(all.find_last_of(',') + 1);
     problem = {"C061", name, "\"" + value + "\" is not a whole number up to 2147483647",
                "write it like " + usage_of(rows, name)};
+    if (value.find(',') != std::string::npos) problem.help += "; `debubble sweep` takes several values";
   }
-  throw InputError(std::move(problem));
+  return problem;
 }
 
 // CLI11 leaves two blank lines between groups.
@@ -207,25 +229,31 @@ void refuse_empty_values(const std::vector<std::string>& arguments) {
   }
 }
 
-bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments) {
+bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& arguments) {
   Parser parser(verb, rows);
   try {
-    parser.parse(std::move(arguments));
+    parser.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     return false;
   } catch (const CLI::ParseError& error) {
-    refuse_flags(verb, rows, parser.app(), error);
+    throw InputError(flags_problem(verb, rows, parser.app(), error, arguments));
   }
   return true;
 }
 
-std::string parse_quietly(const FlagRows& rows, std::vector<std::string> arguments) {
+void parse_written_flags(const FlagRows& rows, const std::vector<std::string>& arguments, const std::string& code,
+                         const std::string& place) {
+  constexpr VerbFacts kVerb{"simulate", "", ""};
+  Parser parser(kVerb, rows);
   try {
-    Parser({}, rows).parse(std::move(arguments));
+    parser.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    fail(code, place, "unexpected \"--help\"", "run `debubble simulate --help` for its flags");
   } catch (const CLI::ParseError& error) {
-    return error.what();
+    Diagnostic problem = flags_problem(kVerb, rows, parser.app(), error, arguments);
+    if (problem.place.starts_with("--")) problem.message = problem.place + ": " + problem.message;
+    fail(code, place, problem.message, problem.help);
   }
-  return "";
 }
 
 std::vector<ConfigItem> config_items(const std::string& text) {

@@ -26,10 +26,13 @@ struct VerbFacts {
 void refuse_empty_values(const std::vector<std::string>& arguments);
 
 // Parses what follows the verb's name and writes the targets. False: the help is asked for. Throws InputError C061.
-[[nodiscard]] bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments);
+[[nodiscard]] bool parse_command_line(const VerbFacts& verb, const FlagRows& rows,
+                                      const std::vector<std::string>& arguments);
 
-// The same for the flags of a file, without a verb's words: what is wrong with them, or "".
-[[nodiscard]] std::string parse_quietly(const FlagRows& rows, std::vector<std::string> arguments);
+// The same for flags of `debubble simulate` that a file or another flag's value names: what is wrong with them is an
+// error of that code and place.
+void parse_written_flags(const FlagRows& rows, const std::vector<std::string>& arguments, const std::string& code,
+                         const std::string& place);
 
 // One KEY = VALUE of a configuration file.
 struct ConfigItem {

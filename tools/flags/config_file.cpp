@@ -205,9 +205,8 @@ ScenarioFlags read_scenario_file(const std::string& file) {
   const FlagRows rows = flag_rows(flags);
   std::vector<std::string> arguments = with_flags_of(file, file, {"simulate"}, rows, {"simulate"});
   arguments.erase(arguments.begin());
-  std::string complaint = parse_quietly(rows, std::move(arguments));
-  if (complaint.empty()) return flags;
-  throw InputError(Diagnostic{"D002", file, std::move(complaint), "the keys are the flags of `debubble simulate`"});
+  parse_written_flags(rows, arguments, "D002", file);
+  return flags;
 }
 
 InputError placed_in_file(const InputError& error, const std::string& file, const ScenarioFlags& over) {

@@ -64,12 +64,7 @@ ScenarioFlags with_flags(const ScenarioFlags& base, const std::string& text, con
   const std::vector<std::string> words = shell_words(text, place);
   if (words.empty()) fail("C061", place, "no flag follows", "write it like " + place + " '--recompute full --tp 4'");
   ScenarioFlags own;
-  std::string complaint = parse_quietly(flag_rows(own), words);
-  constexpr std::string_view kUnexpected = "The following argument was not expected: ";  // CLI11's words
-  if (complaint.starts_with(kUnexpected)) complaint = "unexpected \"" + complaint.substr(kUnexpected.size()) + "\"";
-  if (!complaint.empty()) {
-    fail("C061", place, complaint, "write flags of `debubble simulate`, like " + place + " '--recompute full --tp 4'");
-  }
+  parse_written_flags(flag_rows(own), words, "C061", place);
   ScenarioFlags result = overridden(base, own);
   // The two ways to say how many microbatches there are: the newer one counts.
   if (own.global_batch) result.microbatches.reset();

@@ -56,8 +56,9 @@ Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best
     longest = std::max(longest, row.run->report.makespan);
     most = std::max(most, row.memory);
     volume = std::max(volume, row.run->report.p2p_bytes);
-    if (eligible(row)) fastest = std::max(fastest, row.rate);
+    if (best == nullptr && eligible(row)) fastest = std::max(fastest, row.rate);
   }
+  if (best != nullptr) fastest = best->rate;
   const Scale time = duration_scale(longest);
   const Scale memory = size_scale(most);
   const Scale sent = size_scale(volume);

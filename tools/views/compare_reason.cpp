@@ -38,6 +38,10 @@ std::string reason(const CompareRow& best, const CompareRow& rival) {
                        format_percent(best.rate / rival.rate - 1), rival.label, memory_clause(best, rival));
   }
   if (devices_in(best) != devices_in(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
+  if (rival.run->needs.asynchronous && !best.run->needs.asynchronous) {
+    const std::string label = best.label + ": of these the only one without gradients of older weights";
+    return best.run->note.empty() ? label : label + "; " + best.run->note;
+  }
   const double bubble = best.run->report.bubble_ratio;
   const double other = rival.run->report.bubble_ratio;
   std::string text;
@@ -66,6 +70,23 @@ std::string today_text(const std::vector<CompareRow>& rows, const CompareRow* be
   return text;
 }
 
+std::string faster_asynchronous(const std::vector<CompareRow>& rows, const CompareRow* best) {
+  if (best == nullptr || best->run->needs.asynchronous) return "";
+  const CompareRow* fastest = nullptr;
+  int others = -1;
+  for (const CompareRow& row : rows) {
+    if (!eligible(row) || !row.run->needs.asynchronous || row.rate <= best->rate) continue;
+    ++others;
+    if (fastest == nullptr || row.rate > fastest->rate) fastest = &row;
+  }
+  if (fastest == nullptr) return "";
+  return fmt::format(
+      "{}{}: {} less time than the best, which it is not: asynchronous, so its gradients are of older "
+      "weights and it does not train the same",
+      fastest->label, others > 0 ? fmt::format(" (and {} more)", others) : "",
+      format_percent(1 - best->rate / fastest->rate));
+}
+
 std::string close_rows(const std::vector<CompareRow>& rows) {
   std::vector<std::string> names;
   double least = 0;
@@ -92,7 +113,7 @@ std::string close_rows(const std::vector<CompareRow>& rows) {
                              ? format_percent(most)
                              : format_percent(least) + " to " + format_percent(most);
   return text +
-         " cannot be distinguished from the fastest: measured runs may rank differently where they differ by less "
+         " cannot be distinguished from the best: measured runs may rank differently where they differ by less "
          "than " +
          by + " (how: docs/models.md)";
 }

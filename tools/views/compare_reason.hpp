@@ -15,6 +15,9 @@ namespace debubble {
 // without a best.
 [[nodiscard]] std::string today_text(const std::vector<CompareRow>& rows, const CompareRow* best);
 
+// An asynchronous run that is faster than the best, and why it is not the best; empty: none is.
+[[nodiscard]] std::string faster_asynchronous(const std::vector<CompareRow>& rows, const CompareRow* best);
+
 // "a and b cannot be told apart from the fastest: ..."; empty: all can.
 [[nodiscard]] std::string close_rows(const std::vector<CompareRow>& rows);
 

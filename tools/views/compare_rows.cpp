@@ -8,9 +8,9 @@
 namespace debubble {
 namespace {
 
-// Sort key of a choice: faster, then with a flush, then leaner, then fewer weight copies.
+// Sort key of a choice: with a flush, for without one it is another training; then faster, leaner, fewer weight copies.
 auto merit(const CompareRow& row) {
-  return std::tuple(-row.rate, row.run->needs.asynchronous, row.memory, weight_copies(row.run->report));
+  return std::tuple(row.run->needs.asynchronous, -row.rate, row.memory, weight_copies(row.run->report));
 }
 
 }  // namespace

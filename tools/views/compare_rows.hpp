@@ -29,7 +29,7 @@ struct CompareRow {
 [[nodiscard]] const Finding* first_error(const Report& report);
 [[nodiscard]] bool eligible(const CompareRow& row);
 
-// Among those without an error; null where there is none.
+// Among those without an error; null where there is none. Asynchronous ones only where there are no others.
 [[nodiscard]] const CompareRow* best_of(const std::vector<CompareRow>& rows, const CompareRow* except = nullptr);
 // What the best is measured against: 1f1b, which everybody has, else the second best.
 [[nodiscard]] const CompareRow* rival_of(const std::vector<CompareRow>& rows, const CompareRow* best);

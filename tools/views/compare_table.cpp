@@ -126,7 +126,11 @@ class CompareText {
                          "none fits" + (within.empty() ? "" : " " + within) + "; nearest: " + comparison_.nearest);
     } else if (rival_ != nullptr) {
       items.emplace_back("best", (within.empty() ? "" : within + ", ") + reason(*best_, *rival_));
+    } else if (!comparison_.only.empty()) {
+      items.emplace_back("best", comparison_.only);
     }
+    if (const std::string faster = faster_asynchronous(rows_, best_); !faster.empty())
+      items.emplace_back("faster", faster);
     if (const std::string today = today_text(rows_, best_); !today.empty()) items.emplace_back("today", today);
     items.insert(items.end(), comparison_.answers.begin(), comparison_.answers.end());
     if (const std::string close = close_rows(rows_); !close.empty()) items.emplace_back("close", close);

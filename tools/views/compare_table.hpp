@@ -12,9 +12,10 @@
 //     needs  s splits the backward
 //     a      what cutting costs (kernels, attention) is not charged
 //
-// speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
-// MFU and spare (of the devices' memory; below 0: it lacks so much) are shown where they are known. "!" before a name:
-// it does not fit. "~": a modelled run that cannot be told apart from the fastest.
+// speed: microbatches per second, relative to the best (above 100 % for what is asynchronous and faster). bubble/step
+// is bubble_ratio, bubble/ideal bubble_over_ideal. MFU and spare (of the devices' memory; below 0: it lacks so much)
+// are shown where they are known. "!" before a name: it does not fit. "~": a modelled run that cannot be told apart
+// from the best.
 //
 // The text takes at most 40 lines of 80 columns. What it leaves out (the slowest rows, reasons of schedules that do not
 // run, framework support, the ends of long notes) it says, and ViewStyle::details shows.
@@ -52,12 +53,13 @@ struct ComparedSchedules {
   std::vector<ComparedRun> runs;  // in the order of the rows
   std::string within;             // the limit that "best" keeps: "within 4.00 MiB"; or nothing
   std::vector<std::pair<std::string, std::string>> answers = {};  // more lines below "best": label, text
+  std::string only = {};     // of one schedule alone: why there is nothing to compare
   std::string nearest = {};  // where none fits: the run that lacks least, and how much
   ComparedAssumptions assumptions = {};
 };
 
 // Best is the fastest run without an error finding; of equals, the one that needs less memory, then fewer copies of the
-// weights, then the first; a flush wins over none.
+// weights, then the first. A run without a flush is the best only where none has one: it does not train the same.
 [[nodiscard]] std::string compare_table(const ComparedSchedules& comparison, const ViewStyle& style);
 
 // The lines above its table, label and text: which is best and why, what each framework can run today, what is close.

@@ -211,7 +211,7 @@ std::string op_story_text(const OpStory& story, const Simulated& run, int width)
   }
   text += "\n";
   add(story.critical ? "It lies on the critical path: the step waits for it."
-                     : "It does not lie on the critical path: the step's length hangs on others.");
+                     : "It does not lie on the critical path: the step's length depends on others.");
   return text;
 }
 

@@ -101,15 +101,6 @@ std::string next(const ScheduleEntry& entry, const Simulated& own, const Scenari
 
 }  // namespace
 
-const ScheduleEntry& known_schedule(const std::string& name) {
-  if (const ScheduleEntry* entry = find_schedule(name)) return *entry;
-  std::vector<std::string> names;
-  for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
-  const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"S001", "explain schedule", "no schedule is called \"" + name + "\"",
-                              guess.empty() ? "see `debubble list schedules`" : "did you mean " + guess + "?"});
-}
-
 std::string schedule_story(const ScheduleEntry& entry, const Simulated& own, const Scenario& scenario,
                            const ScenarioFlags& flags, Progress& progress, const ViewStyle& style) {
   std::string text = schedule_facts_text(entry, style);

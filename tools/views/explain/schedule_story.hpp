@@ -11,9 +11,6 @@
 
 namespace debubble {
 
-// The row of that name. Throws InputError S001.
-[[nodiscard]] const ScheduleEntry& known_schedule(const std::string& name);
-
 // `own` is the example, simulated from `scenario`.
 [[nodiscard]] std::string schedule_story(const ScheduleEntry& entry, const Simulated& own, const Scenario& scenario,
                                          const ScenarioFlags& flags, Progress& progress, const ViewStyle& style);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/text/columns.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/words.hpp"
@@ -72,6 +73,30 @@ Table best_table(const SweepBlock& sum, const SweepSpace& space) {
   return table;
 }
 
+// "3 (--schedule pipedream)"
+std::string named_row(const SweepBest& best, const SweepSpace& space) {
+  std::string flags;
+  const std::vector<std::size_t> places = space.places(best.row);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const SweepAxis& axis = space.axes()[k];
+    if (axis.values.size() > 1) flags += (flags.empty() ? "--" : " --") + axis.name + " " + axis.values[places[k]];
+  }
+  return fmt::format("row {} ({})", best.row, flags);
+}
+
+// An asynchronous row with a better number than the best, and why it is not that.
+std::string better_asynchronous(const SweepBlock& sum, const SweepSpace& space, std::string_view merit,
+                                const ViewStyle& style) {
+  if (!sum.asynchronous || sum.best.empty() || sum.best.front().asynchronous) return "";
+  if (sum.asynchronous->merit <= sum.best.front().merit) return "";
+  const std::string sentence =
+      fmt::format("{} is better by {} (step {}), but asynchronous: gradients of older weights do not train the same",
+                  named_row(*sum.asynchronous, space), merit, format_duration(sum.asynchronous->makespan));
+  std::string text;
+  for (const std::string& line : wrap(sentence, static_cast<std::size_t>(style.width))) text += line + "\n";
+  return text;
+}
+
 std::string failures(const SweepBlock& sum, const ViewStyle& style) {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
   bool any = false;
@@ -96,6 +121,7 @@ std::string sweep_table(const SweepBlock& sum, const SweepSpace& space, std::str
   if (!sum.best.empty()) {
     text += fmt::format("\nbest by {}\n", merit);
     text += best_table(sum, space).folded(static_cast<std::size_t>(style.width));
+    text += better_asynchronous(sum, space, merit, style);
   }
   return text + failures(sum, style);
 }

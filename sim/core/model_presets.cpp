@@ -118,7 +118,7 @@ TransformerShape model_preset(const std::string& name) {
   const std::string meant = closest_name(name, names);
   const std::string help = meant.empty() ? "presets: " + all + "; or give a Hugging Face config.json"
                                          : "did you mean \"" + meant + "\"? all presets: " + all;
-  throw InputError(Diagnostic{"C003", "", "no model preset is named \"" + name + "\"", help});
+  throw InputError(Diagnostic{"C003", "--model", "no model preset is named \"" + name + "\"", help});
 }
 
 }  // namespace debubble

@@ -120,6 +120,7 @@ TEST_CASE("a run is drawn as it is: nothing of a scenario goes with it") {
   = help: leave one of them out
 )");
   CHECK(folder.refusal({"export", "--to", "svg", "--run", "no.json"}).starts_with("error[C005]"));
+  CHECK(folder.refusal({"export", "--to", "svg", "--run", "no.json"}).find("\n  --> --run\n") != std::string::npos);
   CHECK(folder.refusal({"export", "--to", "svg", "--run", "run.json", "-o", "run.json"}).starts_with("error[C066]"));
   CHECK(folder.data({"export", "--to", "svg", "--run", "run.json"}).starts_with("<svg "));
 }

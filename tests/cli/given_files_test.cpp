@@ -135,6 +135,7 @@ TEST_CASE("an error speaks of a flag by the name that was typed") {
   CHECK(contains(folder.refusal({"compare", "--schedules", "foo"}), "  --> --schedules\n"));
   CHECK(contains(folder.refusal({"compare", "--schedule", "foo"}), "  --> --schedule\n"));
   CHECK(contains(folder.refusal({"simulate", "-p", "x"}), "  --> --devices\n"));
+  CHECK(contains(folder.refusal({"profile", "--model", "gpt9"}), "  --> --model\n"));
 }
 
 TEST_CASE("flags in the value of a flag are refused in the same words as flags") {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "formats/exporters/report_json.hpp"
 #include "scenario/check_scenario.hpp"
@@ -70,7 +72,7 @@ class FigureExport {
   int of_run() {
     refuse_other_input(request_);
     StderrProgress progress;
-    const RunRecord record = open_run(request_.flags.run, nullptr, read_scenario_file, progress);
+    const RunRecord record = opened(progress);
     OutputFile file(request_.output);
     const std::size_t iteration = median_iteration(record);
     const Report report = report_of(record, iteration);
@@ -80,6 +82,19 @@ class FigureExport {
   }
 
  private:
+  // Elsewhere a run's file is an argument of its own; here it is the value of a flag.
+  RunRecord opened(Progress& progress) const {
+    try {
+      return open_run(request_.flags.run, nullptr, read_scenario_file, progress);
+    } catch (const InputError& error) {
+      std::vector<Diagnostic> problems = error.diagnostics();
+      for (Diagnostic& problem : problems) {
+        if (problem.place == "FILE") problem.place = "--run";
+      }
+      throw InputError(std::move(problems));
+    }
+  }
+
   void write(const figure::RunToDraw& run, OutputFile& file) {
     const figure::Drawing drawing = run_figure(run, panels_, width_.length, request_.flags.mono);
     file.write(figure_bytes(drawing, figure_type(request_.to), width_, "--width"));

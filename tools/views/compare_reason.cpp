@@ -80,11 +80,9 @@ std::string faster_asynchronous(const std::vector<CompareRow>& rows, const Compa
     if (fastest == nullptr || row.rate > fastest->rate) fastest = &row;
   }
   if (fastest == nullptr) return "";
-  return fmt::format(
-      "{}{}: {} less time than the best, which it is not: asynchronous, so its gradients are of older "
-      "weights and it does not train the same",
-      fastest->label, others > 0 ? fmt::format(" (and {} more)", others) : "",
-      format_percent(1 - best->rate / fastest->rate));
+  return fmt::format("{}{} takes {} less time, but is asynchronous: gradients of older weights do not train the same",
+                     fastest->label, others > 0 ? fmt::format(" (and {} more)", others) : "",
+                     format_percent(1 - best->rate / fastest->rate));
 }
 
 std::string close_rows(const std::vector<CompareRow>& rows) {

@@ -191,7 +191,9 @@ void add_flash(const TrainingSetup& setup, const AttentionHeads& head, OpList& l
   list.backward(op);
 }
 
-// Two matmuls around a softmax over all pairs, which the mask does not shorten.
+// Two matmuls over all pairs around a softmax. A causal one as Megatron-LM's ("implicit causal masking", Narayanan et
+// al., SC 2021, section 4.2) and our own workload's (gpu/workload/kernels/softmax.inc) reads no score that is masked,
+// and writes zeros there: the mask shortens neither the matmuls nor the dropout.
 void add_scores(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const AttentionSizes mine(setup, head, list.sizes());
   const std::int64_t batch = setup.microbatch_size * mine.heads;
@@ -199,14 +201,15 @@ void add_scores(const TrainingSetup& setup, const AttentionHeads& head, OpList& 
   const Bytes element = list.sizes().element;
   list.matmul("scores", batch, mine.queries, setup.sequence, head.key);
   list.begin_part();
-  const auto numbers = static_cast<double>(pairs);
+  const std::int64_t seen = setup.causal && setup.effects.causal_softmax ? pairs / 2 : pairs;
+  const auto numbers = static_cast<double>(pairs);  // FLOPs count masked pairs, as those of the matmuls do
   PassWork softmax;  // scale, maximum, difference, exponential, sum, quotient; backward product, sum, difference, ...
   softmax.forward = 6 * numbers;
   softmax.backward = 5 * numbers;
   softmax.normalises = true;
   softmax.backward_joins = LayerOp::Joins::kPass;  // the dropout's, which writes only what this reads
-  softmax.backward_fusable = 2 * element * pairs;
-  list.elementwise("softmax", 2 * element * pairs, 3 * element * pairs, 1, 1, softmax);
+  softmax.backward_fusable = element * (pairs + seen);
+  list.elementwise("softmax", element * (pairs + seen), element * (pairs + 2 * seen), 1, 1, softmax);
   if (setup.dropout) {
     list.begin_part();
     PassWork dropout;

@@ -12,6 +12,7 @@ struct ModelEffects {
   bool accumulation = true;          // weight gradients that add to 32 bits read and write more
   bool grouped_products = true;      // experts' products take longer than one product of all their rows
   bool measured_attention = true;    // attention by measured tables; else one share of the peak
+  bool causal_softmax = true;        // a softmax in memory reads no score that the mask hides; else all
   bool measured_passes = true;       // passes over memory at the bandwidth that norms reach; else one share
   bool quantisation = true;          // passes that make 8-bit factors take time
   bool wide_logits = true;           // logits and routers stay in 16 bits where products are in 8

@@ -43,6 +43,7 @@ std::vector<ModelEffect> make_effects() {
       switched("sums of gradients in 32 bits", "weight gradients write 16 bits once", &E::accumulation),
       switched("grouped products", "one product of all experts' rows", &E::grouped_products),
       switched("measured attention", "one share of the peak", &E::measured_attention),
+      switched("softmax without masked scores", "it reads all of them", &E::causal_softmax),
       switched("measured passes over memory", "one share of the bandwidth", &E::measured_passes),
       switched("quantisation", "8-bit factors cost nothing", &E::quantisation),
       switched("logits and router in 16 bits", "in 8 bits as all products", &E::wide_logits),

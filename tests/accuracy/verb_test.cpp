@@ -219,6 +219,8 @@ TEST_CASE("accuracy: each effect switched off alone changes what it has a part i
   CHECK(changed("scattered activations", "sc21") == 3);
   CHECK(changed("coupled sends and receives", "sc21") == 2);
   CHECK(changed("measured collectives", "sc21") == 4);  // one has a single tensor rank
+  CHECK(changed("softmax without masked scores", "sc21") == 5);
+  CHECK(changed("softmax without masked scores", "mlperf-gpt3") == 0);  // scores never leave the chip
   CHECK(changed("tokens cross once", "sc21") == 0);
   const std::string text =
       printed({"accuracy", "--effects", "--records", kResults, "--source", "sc21", "--width", "80"});

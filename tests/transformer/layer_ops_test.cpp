@@ -250,6 +250,31 @@ TEST_CASE("weight gradients are summed by their products, or in passes of their 
   CHECK(bytes(Kind::kElementwise) == 10 * weights);
 }
 
+TEST_CASE("a causal softmax reads no score that is masked, and one without a mask reads all") {
+  TrainingSetup setup = layer_ops_setup_of("gpt3-22b", 8);
+  setup.flash_attention = false;
+  setup.dropout = true;
+  const Bytes scores = Bytes{2} * (2 * 8) * 4096 * 4096;  // two bytes for each pair of tokens in 8 heads of 2 samples
+  const auto bytes_of = [&](const char* name, Phase phase) {
+    const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
+    const auto op = std::find_if(ops.begin(), ops.end(),
+                                 [&](const LayerOp& one) { return one.name == name && one.phase == phase; });
+    REQUIRE(op != ops.end());
+    return op->bytes;
+  };
+  CHECK(bytes_of("softmax", Phase::kForward) == scores / 2 + scores);
+  CHECK(bytes_of("softmax", Phase::kInputGrad) == scores / 2 + scores / 2 + scores);
+  const Bytes dropped = bytes_of("attention dropout", Phase::kForward);
+  CHECK(dropped == 2 * scores + scores / 2);
+  setup.effects.causal_softmax = false;
+  CHECK(bytes_of("softmax", Phase::kForward) == 2 * scores);
+  setup.effects.causal_softmax = true;
+  setup.causal = false;
+  CHECK(bytes_of("softmax", Phase::kForward) == 2 * scores);
+  CHECK(bytes_of("softmax", Phase::kInputGrad) == 3 * scores);
+  CHECK(bytes_of("attention dropout", Phase::kForward) == dropped);
+}
+
 TEST_CASE("8-bit products cast what they read") {
   TrainingSetup setup = layer_ops_setup_of("llama3-8b");
   setup.compute = NumberFormat::kFp8;

@@ -91,7 +91,9 @@ std::string date_program(int turn) {
 }
 
 std::string starting_program(int turn) {
-  return "printf 'begin\\0' >&9\nulimit -c 0 -n 256 -u 48 -v 131072 -t 10 -f 16384 || exit 125\n"
+  // Scripts raise the number of open files, and end where they cannot.
+  return "printf 'begin\\0' >&9\nulimit -Hn 65536 2>/dev/null; ulimit -Sn 256; ulimit -c 0 -u 48 -v 131072 -t 10 -f "
+         "16384 || exit 125\n"
          "for ((k = 0; k < " +
          std::to_string(1 + turn * 7) + "; ++k)); do (:); done\nmissing=" + "$(</run/debubble/missing)" + kBehindLimits;
 }

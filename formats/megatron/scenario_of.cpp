@@ -35,7 +35,10 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name)
 
 MegatronScenario read_megatron(const std::string& text, const std::string& name, const LaunchGiven& given) {
   if (is_megatron_log(text)) return read_log(text, name);
-  const MegatronLaunch launch = read_launch(text, name, given);
+  return megatron_scenario(read_launch(text, name, given), name);
+}
+
+MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name) {
   MegatronArguments arguments(launch.arguments);
   if (arguments.empty()) {
     throw InputError(

@@ -28,6 +28,9 @@ struct MegatronScenario {
 [[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name,
                                              const LaunchGiven& given);
 
+// The same of a launch that is read already.
+[[nodiscard]] MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name);
+
 // The scenario as a file for --config.
 [[nodiscard]] std::string write_scenario(const MegatronScenario& scenario, const std::string& name);
 // Its lines behind the first: what was found as notes, and the flags.

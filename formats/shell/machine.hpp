@@ -189,4 +189,12 @@ class Machine {
 // The #SBATCH lines of a script, by long name: "nodes" of "-N 4" and "--nodes=4".
 [[nodiscard]] std::map<std::string, std::string> batch_options(const std::string& text);
 
+// Slurm's variables of a job with these options.
+struct BatchVariable {
+  std::string name;
+  std::string value;
+  std::string option;  // that says so
+};
+[[nodiscard]] std::vector<BatchVariable> batch_variables(const std::map<std::string, std::string>& options);
+
 }  // namespace debubble::shell

@@ -138,23 +138,15 @@ Evaluation Machine::run(const std::string& text) {
 }
 
 // What Slurm sets in a job's environment, by the script's own #SBATCH lines.
-void Machine::set_batch_variables(const std::string& text, bool inner) {
-  if (given_.whole_environment && !inner) return;
-  const auto set = [this, &text](const char* option, std::initializer_list<const char*> names) {
-    const auto found = state_.batch.find(option);
-    if (found == state_.batch.end() || found->second.empty()) return;
+std::vector<BatchVariable> batch_variables(const std::map<std::string, std::string>& options) {
+  std::vector<BatchVariable> all;
+  const auto set = [&](const char* option, std::initializer_list<const char*> names) {
+    const auto found = options.find(option);
+    if (found == options.end() || found->second.empty()) return;
     const bool number = std::all_of(found->second.begin(), found->second.end(),
                                     [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
     if (!number && std::string_view(option) != "job-name") return;
-    for (const char* name : names) {
-      if (given_.variables.contains(name) || state_.variables.contains(name)) continue;
-      Variable& variable = state_.variables[name];
-      variable.items[0] = found->second;
-      variable.exported = true;
-      if (text.find(name) != std::string::npos) {
-        note(std::string(name) + " is taken to be " + found->second + ", as #SBATCH --" + option + " says", 0);
-      }
-    }
+    for (const char* name : names) all.push_back({name, found->second, option});
   };
   set("nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
   set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
@@ -162,6 +154,20 @@ void Machine::set_batch_variables(const std::string& text, bool inner) {
   set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
   set("gpus-per-node", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"});
   set("job-name", {"SLURM_JOB_NAME"});
+  return all;
+}
+
+void Machine::set_batch_variables(const std::string& text, bool inner) {
+  if (given_.whole_environment && !inner) return;
+  for (const auto& [name, value, option] : batch_variables(state_.batch)) {
+    if (given_.variables.contains(name) || state_.variables.contains(name)) continue;
+    Variable& variable = state_.variables[name];
+    variable.items[0] = value;
+    variable.exported = true;
+    if (text.find(name) != std::string::npos) {
+      note(name + " is taken to be " + value + ", as #SBATCH --" + option + " says", 0);
+    }
+  }
 }
 
 void Machine::collect_names(const Command& command) {

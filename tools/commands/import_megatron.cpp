@@ -14,6 +14,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/output/stderr_line.hpp"
+#include "tools/script_run/script_run.hpp"
 
 namespace debubble {
 namespace {
@@ -147,6 +148,10 @@ FlagRows script_rows(ScriptFlags& flags) {
        .group = "Launch script",
        .help = "what the program gets, a word a line; no scenario",
        .target = &flags.arguments_only},
+      {.name = "--run-script",
+       .group = "Launch script",
+       .help = "run it too, by bash under a guard (bwrap): both must agree",
+       .target = &flags.run_script},
   };
 }
 
@@ -154,15 +159,17 @@ int import_megatron(const std::string& file, const ScriptFlags& flags, const std
   const std::string text = read_file(file, "FILE");
   LaunchGiven given = given_by(file, flags);
   given.needs_ranks = !flags.arguments_only;
+  if (flags.run_script) hold_to_own_files(given, flags.directory);
   if (flags.arguments_only) {
-    const MegatronLaunch launch = read_launch(text, file, given);
+    const MegatronLaunch launch = flags.run_script ? read_and_run(text, file, given) : read_launch(text, file, given);
     OutputFile out(output);
     out.write(argument_lines(launch));
     out.commit();
     for (const std::string& note : launch.notes) stderr_line("note: " + printable(note));
     return kExitOk;
   }
-  const MegatronScenario scenario = read_megatron(text, file, given);
+  const MegatronScenario scenario =
+      flags.run_script ? megatron_scenario(read_and_run(text, file, given), file) : read_megatron(text, file, given);
   OutputFile out(output);
   out.write(write_scenario(scenario, file));
   out.commit();

@@ -20,6 +20,7 @@ struct ScriptFlags {
   std::string directory;           // where the script is started
   std::optional<std::int64_t> gpus;
   bool arguments_only = false;
+  bool run_script = false;  // by bash itself, under a guard, in addition
 };
 
 [[nodiscard]] FlagRows script_rows(ScriptFlags& flags);

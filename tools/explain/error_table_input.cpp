@@ -56,7 +56,7 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "leave the flag out"},
 }};
 
-constexpr std::array<ErrorRow, 23> kFiles{{
+constexpr std::array<ErrorRow, 26> kFiles{{
     {"G002", "C041 G003 G012 G013", "a line that does not have the form of its file",
      "write it like the example in the message"},
     {"G004", "G016 H012 Q012", "a name or an entry appears twice", "keep one, or rename it"},
@@ -104,6 +104,12 @@ constexpr std::array<ErrorRow, 23> kFiles{{
      "give it as the message says: --set, --args, --file, --environment or --gpus"},
     {"P031", "", "a launch script that cannot be followed: syntax that is not known, or too much work",
      "fill in what is left open, or give the arguments alone in a file"},
+    {"P032", "", "a launch script is not run, for its guard (bubblewrap) is missing or cannot be made here",
+     "apt-get install bubblewrap, or leave --run-script out: then the script is read, and nothing is run"},
+    {"P033", "", "the run of a launch script came to nothing: it failed, took too long or printed too much",
+     "give what it needs by --set, --args or --file, or leave --run-script out"},
+    {"P034", "", "bash and the reading of a launch script differ in what changes time or memory",
+     "write the arguments alone in a file, or leave --run-script out to take what is read"},
 }};
 
 constexpr std::array<ErrorRow, 13> kLayers{{

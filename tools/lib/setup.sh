@@ -26,7 +26,7 @@ package_packages=(dpkg-dev file:file gzip:gzip)
 plugin_packages=(libopenmpi-dev coinor-libcbc-dev)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
 # tsc: their bundle. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of the Python module.
-optional_test_packages=(python3-torch mandoc:mandoc fish:fish zsh:zsh libcairo2
+optional_test_packages=(python3-torch bwrap:bubblewrap mandoc:mandoc fish:fish zsh:zsh libcairo2
   chromium:chromium esbuild:esbuild tsc:node-typescript python3-nbclient python3-ipykernel python3-pandas mypy:mypy)
 # What makes the playground, in addition to esbuild and tsc; its tests are in the preset long.
 playground_packages=(em++:emscripten)

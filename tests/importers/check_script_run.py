@@ -98,6 +98,15 @@ def files():
         check((place / "own/beside.sh").exists() and pathlib.Path("/usr/lib/os-release").exists(), "a file was removed")
 
 
+def shared_folders():
+    with tempfile.TemporaryDirectory() as home:
+        refused(run(TRAINING, folder=home, environment={"HOME": home}), "P032", "a folder of its own")
+        refused(run(TRAINING, "--directory", home, environment={"HOME": home}), "P032", "a folder of its own")
+        refused(run(TRAINING, "--directory", "/", environment={"HOME": home}), "P032", "below /, where")
+        done = run(TRAINING, environment={"HOME": home})
+        check(done.returncode == 0, done.err)
+
+
 def network():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -159,7 +168,7 @@ def main():
     if done.returncode == 2 and "error[P032]" in done.err:
         print("SKIPPED:", done.err)
         return 0
-    for part in (agreement, alone, files, network, limits, without_bwrap):
+    for part in (agreement, alone, files, shared_folders, network, limits, without_bwrap):
         part()
     print(f"{len(PROBLEMS)} problems")
     return 1 if PROBLEMS else 0

@@ -1,6 +1,7 @@
 #include "tools/script_run/script_run.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -269,6 +270,17 @@ class GuardedRun {
   std::string why_alone_;
 };
 
+// A script that is run sees what lies below its folder: of the root or of a home, everything.
+void refuse_shared_folder(const fs::path& folder) {
+  std::error_code error;
+  const char* home = std::getenv("HOME");
+  const bool at_home = home != nullptr && *home != '\0' && fs::equivalent(folder, home, error);
+  if (!at_home && folder != folder.root_path()) return;
+  fail("P032", "--run-script",
+       "a script that is run sees the files below " + printable(folder.string()) + ", where it lies",
+       "move it, or what --directory says, into a folder of its own");
+}
+
 }  // namespace
 
 void hold_to_own_files(LaunchGiven& given, const std::string& directory) {
@@ -277,7 +289,9 @@ void hold_to_own_files(LaunchGiven& given, const std::string& directory) {
   const fs::path own = fs::path(shell::whole_path(given.shell.path, given.shell.folder)).parent_path();
   for (const fs::path& folder : directory.empty() ? std::vector{own} : std::vector{own, fs::path(directory)}) {
     const fs::path found = fs::canonical(folder, error);
-    if (!error) folders.push_back(found);
+    if (error) continue;
+    refuse_shared_folder(found);
+    folders.push_back(found);
   }
   given.shell.read = [folders, look = given.shell.read](const std::string& path) -> std::optional<std::string> {
     std::error_code problem;

@@ -49,6 +49,17 @@ bool is_deepspeed(const FileHead& head) {
                               head.has("\"zero_optimization\""));
 }
 
+// Its keys stand before any table; configurations of frameworks have tables alone.
+bool is_scenario(const FileHead& head) {
+  if (!head.name.ends_with(".toml")) return false;
+  std::string_view rest = head.text;
+  while (rest.starts_with("#")) {
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+  }
+  return !rest.empty() && !rest.starts_with("[");
+}
+
 bool is_torchtitan(const FileHead& head) {
   return head.name.ends_with(".toml") && (head.has("[parallelism]") || head.has("[training]") || head.has("[job]"));
 }
@@ -86,10 +97,10 @@ std::span<const KindRow> kind_rows() {
       KindRow{{"a schedule table", {"--schedule", "--schedules"}}, is_table_of_ops},
       KindRow{{"the config.json of a Hugging Face model", {"--model", "list models"}},
               [](const FileHead& h) { return h.begins("{") && h.has("\"model_type\""); }},
-      KindRow{{"a configuration of DeepSpeed", {"import --from deepspeed", "--file"}}, is_deepspeed},
+      KindRow{{"a configuration of DeepSpeed", {"import --from deepspeed", "import --from neox", "--file"}},
+              is_deepspeed},
       KindRow{{"a configuration of torchtitan", {"import --from torchtitan"}}, is_torchtitan},
-      KindRow{{"a scenario file", {"--config", "--to", "compare", "diff", "--script", "--run"}},
-              [](const FileHead& h) { return h.name.ends_with(".toml"); }},
+      KindRow{{"a scenario file", {"--config", "--to", "compare", "diff", "--script", "--run"}}, is_scenario},
       KindRow{{"a training log of Megatron-LM", {"--log", "--script", "import --from megatron"}},
               [](const FileHead& h) { return h.has("elapsed time per iteration") && !h.begins("#!"); }},
       KindRow{{"a shell script", {"import --from megatron", "--script"}},

@@ -53,8 +53,8 @@ TEST_CASE("impossible sizes and patterns are refused before anything is read") {
   const Folder folder;
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--microbatch", "0"}) ==
         R"(error[C012]: must be at least 1; got 0
-  --> --microbatch-size
-  = help: leave --microbatch-size out when it is not known
+  --> --microbatch
+  = help: leave --microbatch out when it is not known
 )");
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--warm-up", "-1"}) ==
         R"(error[C012]: the number of steps to discard is at least 0; got -1
@@ -96,8 +96,13 @@ TEST_CASE("a file of another kind is refused by every reader") {
   CHECK(folder.refusal({"import", "--from", "kineto", "t.txt"}) ==
         "error[P001]: not JSON from byte 2 on\n  --> t.txt:1:2\n");
   CHECK(folder.refusal({"import", "--from", "nsys", "t.json"}) ==
-        R"(error[P010]: not an SQLite database: file is not a database
+        R"(error[P010]: this is a Chrome trace, which debubble import --from nsys does not take
   --> t.json
+  = help: `debubble import --from kineto t.json` reads it; debubble import --from nsys takes: files the tool wrote; traces: one per rank
+)");
+  CHECK(folder.refusal({"import", "--from", "nsys", "t.txt"}) ==
+        R"(error[P010]: not an SQLite database: file is not a database
+  --> t.txt
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
   CHECK(folder.refusal({"import", "--from", "nsys", "none.sqlite"}) ==

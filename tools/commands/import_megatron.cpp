@@ -150,7 +150,7 @@ FlagRows script_rows(ScriptFlags& flags) {
        .target = &flags.arguments_only},
       {.name = "--run-script",
        .group = "Launch script",
-       .help = "run it too, by bash under a guard (bwrap): both must agree",
+       .help = "bash runs it too, guarded by bwrap; both must agree",
        .target = &flags.run_script},
   };
 }

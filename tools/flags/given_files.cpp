@@ -80,13 +80,18 @@ std::string with_file(std::string_view taker, const std::string& file, std::span
   return std::string("`debubble ") + verb + " " + std::string(taker) + " " + name + "` reads it";
 }
 
-std::string remedy_for(const FileKind& kind, const std::string& file, std::span<const Flag> rows) {
+std::string remedy_for(const FileKind& kind, const Given& given, std::span<const Flag> rows) {
   if (kind.takers.empty()) return "nothing reads it: give what it was made from";
+  // The verb that was typed first: "import --from kineto" for what "import --from nsys" does not take.
+  const std::string verb = given.to.substr(0, given.to.find(' ')) + " ";
+  for (const std::string_view taker : kind.takers) {
+    if (taker.starts_with(verb)) return with_file(taker, given.file, rows);
+  }
   const auto own = std::find_if(kind.takers.begin(), kind.takers.end(), [&](std::string_view taker) {
     // A run tells --slow how fast devices were, which is not what most runs are for.
     return taker.starts_with("--") && taker != "--slow" && find_flag(rows, taker) != nullptr;
   });
-  return with_file(own == kind.takers.end() ? kind.takers.front() : *own, file, rows);
+  return with_file(own == kind.takers.end() ? kind.takers.front() : *own, given.file, rows);
 }
 
 // "suites to check, JSON; see docs/ci.md"
@@ -101,7 +106,7 @@ std::string wanted_here(const std::string& to, std::span<const Flag> rows) {
 
 Diagnostic told(Diagnostic problem, const Given& given, const FileKind& kind, std::span<const Flag> rows) {
   const std::string what(kind.what);
-  const std::string remedy = remedy_for(kind, given.file, rows);
+  const std::string remedy = remedy_for(kind, given, rows);
   if (problem.code == "C061") {
     problem.help = "it is " + what + ": " + remedy;
     return problem;

@@ -154,7 +154,7 @@ TEST_CASE("some iterations of a run are kept") {
 TEST_CASE("what is no measured run, or not all of one, is refused") {
   const Folder folder;
   folder.write("s.toml", "schedule = \"1f1b\"\n");
-  CHECK(folder.refusal({"import", "--from", "run", "s.toml"}).starts_with("error[D002]: this is a prediction"));
+  CHECK(folder.refusal({"import", "--from", "run", "s.toml"}).starts_with("error[P010]: this is a scenario file"));
   CHECK(folder.refusal({"diff", kMeasured + "straggler_ar.json.gz", "--replica", "4"})
             .starts_with("error[C003]: there is no replica 4; the trace has 4"));
   std::vector<std::string> files = files_of_primus("primus_pp8");

@@ -22,8 +22,8 @@ TEST_CASE("exactly one thing is measured") {
 TEST_CASE("flags of the built-in transformer do not fit a program") {
   const Folder folder;
   CHECK(folder.refusal({"profile", "--seq", "8", "--", "ls"}) ==
-        "error[C087]: it is about the built-in transformer, and a program is measured\n  --> --sequence\n"
-        "  = help: leave --sequence out; the program's own arguments follow its name\n");
+        "error[C087]: it is about the built-in transformer, and a program is measured\n  --> --seq\n"
+        "  = help: leave --seq out; the program's own arguments follow its name\n");
 }
 
 TEST_CASE("a program that is not there is not started") {
@@ -54,7 +54,7 @@ TEST_CASE("everything wrong with the sizes is said at once") {
   CHECK(folder.refusal({"profile", "--model", "gpt-1.3b", "--microbatch", "0", "--dtype", "int8", "--sweep", "sq=1,2",
                         "--sweep", "seq=1,x,1", "--sweep", "microbatch=2"}) ==
         R"(error[C012]: at least 1 is needed; got 0
-  --> --microbatch-size
+  --> --microbatch
   = help: leave it out for the default
 error[C002]: "int8" is not one of: bf16, fp16, fp32
   --> --dtype

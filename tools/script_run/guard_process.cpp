@@ -14,6 +14,7 @@
 #include <csignal>
 #include <utility>
 
+#include "formats/files/system_reason.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -28,9 +29,7 @@ constexpr int kRecordsEnd = 9;
 constexpr ::uid_t kNobody = 65534;
 
 [[noreturn]] void cannot_start(const char* what) {
-  const char* reason = strerrordesc_np(errno);
-  fail("P032", "--run-script",
-       std::string("the guard cannot be started: ") + what + ": " + (reason != nullptr ? reason : "unknown error"),
+  fail("P032", "--run-script", std::string("the guard cannot be started: ") + what + ": " + system_reason(errno),
        "without --run-script the script is read, and nothing is run");
 }
 

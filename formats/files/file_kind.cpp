@@ -30,7 +30,7 @@ struct FileHead {
 
 struct KindRow {
   FileKind kind;
-  bool (*is)(const FileHead&);
+  bool (*is)(const FileHead&) = nullptr;
 };
 
 // Its first cell that is not empty is an op, "0F3", or a pair of them, "(0F3;1B0)OVERLAP_F_B".

@@ -69,7 +69,7 @@ class GuardedRun {
     if (!reading) return alone(records, std::move(*started));
     compare(*reading, *started, records);
     MegatronLaunch result = *reading;
-    result.notes.push_back(
+    result.notes.emplace_back(
         "bash itself, run under a guard, starts the same training: all arguments that change time or "
         "memory are equal");
     add_missing(records, result);
@@ -197,7 +197,8 @@ class GuardedRun {
     }
     launch.notes.insert(launch.notes.begin(),
                         "from running the script under a guard alone, for its text cannot be followed: " + why_alone_);
-    launch.notes.push_back("files that the script looks for, other than its own and those of --file, were not there");
+    launch.notes.emplace_back(
+        "files that the script looks for, other than its own and those of --file, were not there");
     return launch;
   }
 

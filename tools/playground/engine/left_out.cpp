@@ -1,6 +1,7 @@
 // What a browser has no library or no file for. Whoever asks for it is told.
 #include <zlib.h>
 
+#include <cstdio>
 #include <optional>
 
 #include "gpu/cuda_library.hpp"
@@ -48,4 +49,10 @@ int inflateInit2_(z_streamp, int, const char*, int) { debubble::refuse_compressi
 int inflate(z_streamp, int) { debubble::refuse_compression(); }
 int inflateReset(z_streamp) { debubble::refuse_compression(); }
 int inflateEnd(z_streamp) { return Z_OK; }
+// Of files that are not compressed zlib gives the bytes as they are; of others the page gives those, too.
+gzFile gzopen(const char* path, const char* mode) { return reinterpret_cast<gzFile>(std::fopen(path, mode)); }
+int gzread(gzFile file, voidp to, unsigned count) {
+  return static_cast<int>(std::fread(to, 1, count, reinterpret_cast<std::FILE*>(file)));
+}
+int gzclose(gzFile file) { return std::fclose(reinterpret_cast<std::FILE*>(file)); }
 }

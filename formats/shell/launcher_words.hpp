@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "formats/shell/machine.hpp"
 
 namespace debubble::shell {
+
+// Programs that start what stands behind their own options: torchrun, srun, env, ...
+[[nodiscard]] std::vector<std::string_view> launcher_names();
 
 [[nodiscard]] bool is_assignment(const std::string& word);
 // env A=b, docker run -e A=b, mpirun -x A=b, srun --export=ALL,A=b: names with their values.

@@ -83,6 +83,12 @@ std::size_t behind_options(const Strings& words) {
 
 }  // namespace
 
+std::vector<std::string_view> launcher_names() {
+  std::vector<std::string_view> names(kStarters.begin(), kStarters.end());
+  names.insert(names.end(), kWrappers.begin(), kWrappers.end());
+  return names;
+}
+
 class Starter {
  public:
   explicit Starter(Machine& machine) : machine_(machine) {}

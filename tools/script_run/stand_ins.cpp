@@ -1,6 +1,9 @@
 #include "tools/script_run/stand_ins.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "formats/shell/launcher_words.hpp"
 
 namespace debubble {
 namespace {
@@ -11,13 +14,10 @@ constexpr std::array<std::string_view, 44> kHarmlessTools{
     "cut",     "sed",   "sort",     "uniq",    "awk",      "paste",    "tac",   "rev",    "xargs", "env",   "nohup",
     "timeout", "nice",  "setsid",   "stdbuf",  "mktemp",   "ls",       "find",  "printf", "which", "rmdir", "shuf"};
 
-constexpr std::array<std::string_view, 41> kRecordedPrograms{
-    "torchrun",  "deepspeed", "accelerate",    "torchrun-hpu", "python",     "python2",    "python3",
-    "python3.8", "python3.9", "python3.10",    "python3.11",   "python3.12", "python3.13", "srun",
-    "mpirun",    "mpiexec",   "mpiexec.hydra", "mpirun_rsh",   "ionice",     "numactl",    "taskset",
-    "nsys",      "ncu",       "sudo",          "singularity",  "docker",     "apptainer",  "enroot",
-    "uv",        "poetry",    "conda",         "pixi",         "ray",        "unbuffer",   "aprun",
-    "jsrun",     "flux",      "sbatch",        "ssh",          "pdsh",       "clush"};
+// Beside the launchers that the reading knows: what runs a program, and what hands a script to other machines.
+constexpr std::array<std::string_view, 13> kRecordedBeside{
+    "python",     "python2",    "python3", "python3.8", "python3.9", "python3.10", "python3.11",
+    "python3.12", "python3.13", "sbatch",  "ssh",       "pdsh",      "clush"};
 
 constexpr std::array<std::string_view, 3> kIdlePrograms{"sleep", "clear", "sync"};
 
@@ -76,7 +76,16 @@ done
 }  // namespace
 
 std::span<const std::string_view> harmless_tools() { return kHarmlessTools; }
-std::span<const std::string_view> recorded_programs() { return kRecordedPrograms; }
+
+std::vector<std::string_view> recorded_programs() {
+  std::vector<std::string_view> names(kRecordedBeside.begin(), kRecordedBeside.end());
+  for (const std::string_view launcher : shell::launcher_names()) {
+    const bool harmless = std::find(kHarmlessTools.begin(), kHarmlessTools.end(), launcher) != kHarmlessTools.end();
+    if (!harmless && launcher != "time") names.push_back(launcher);  // time is a word of bash
+  }
+  return names;
+}
+
 std::span<const std::string_view> idle_programs() { return kIdlePrograms; }
 
 std::string recording_program() { return kRecording; }

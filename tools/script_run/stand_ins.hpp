@@ -5,13 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace debubble {
 
 // Tools of the machine that only read and write what they are given.
 [[nodiscard]] std::span<const std::string_view> harmless_tools();
 // Launchers and interpreters that are recorded instead.
-[[nodiscard]] std::span<const std::string_view> recorded_programs();
+[[nodiscard]] std::vector<std::string_view> recorded_programs();
 // Programs that only wait or draw: they do nothing and succeed.
 [[nodiscard]] std::span<const std::string_view> idle_programs();
 

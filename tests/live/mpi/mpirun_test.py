@@ -97,6 +97,16 @@ class OverMpi(unittest.TestCase):
         self.assertEqual(len(set(last_words)), len(last_words))
 
     def with_a_rank_stopped(self, rank, in_the_start=False):
+        """What it printed on stdout and stderr. Behind the abort, mpirun of Open MPI 4.1 crashes now and then in its own
+        end (2 of 29 runs, by its own trace of calls): such a run is made again."""
+        for _ in range(3):
+            status, out, err = self.stop_a_rank(rank, in_the_start)
+            if status != -signal.SIGSEGV or "PMIx_server_finalize" not in err:
+                break
+        self.assertEqual(status, 1, out + err)
+        return " ".join(out.split()), err
+
+    def stop_a_rank(self, rank, in_the_start):
         """A run of minutes, one rank of which is stopped: as soon as its process is there, or when all are at work."""
         mark = f"{os.getpid()}us"  # an emulated latency: this run's mark
         command = [MPIRUN, "-n", "4", *LIVE, "--schedule", "1f1b", "-p", "4", "-m", "64", "--times", "f=40,b=80",
@@ -124,8 +134,7 @@ class OverMpi(unittest.TestCase):
                     break
                 time.sleep(0.1)
             self.assertFalse(is_running(stopped[0]), "the stopped process is left behind")
-            self.assertEqual(run_of_4.returncode, 1, out + said())
-            return " ".join(out.split()), said()
+            return run_of_4.returncode, out, said()
 
     def test_a_rank_that_is_stopped_is_named_and_the_others_end(self):
         out, _ = self.with_a_rank_stopped(2)

@@ -98,7 +98,7 @@ class OverMpi(unittest.TestCase):
 
     def with_a_rank_stopped(self, rank, in_the_start=False):
         """What it printed on stdout and stderr. Behind the abort, mpirun of Open MPI 4.1 crashes now and then in its own
-        end (2 of 29 runs, by its own trace of calls): such a run is made again."""
+        end (PMIx_server_finalize, says its own trace of calls): such a run is made again."""
         for _ in range(3):
             status, out, err = self.stop_a_rank(rank, in_the_start)
             if status != -signal.SIGSEGV or "PMIx_server_finalize" not in err:

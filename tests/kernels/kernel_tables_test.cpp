@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -76,7 +77,7 @@ TEST_CASE("kernel tables: each GPU's is whole, names its sources and belongs to 
   CHECK(installed_kernels("") == nullptr);
 }
 
-TEST_CASE("kernel tables: rows left out are met within 5 % in 16 bits and 8 % in 8, in the median") {
+TEST_CASE("kernel tables: rows left out are met within 4 % in 16 bits and 6 % in 8, in the median") {
   std::map<std::pair<std::string, ProductKind>, std::vector<double>> errors;
   std::map<ProductKind, std::vector<double>> all;
   for (const LeftOut& row : left_out_rows()) {
@@ -92,13 +93,33 @@ TEST_CASE("kernel tables: rows left out are met within 5 % in 16 bits and 8 % in
     CAPTURE(which.first);
     CAPTURE(kProductKinds.at(static_cast<std::size_t>(which.second)));
     CHECK(list.size() > 50);
-    CHECK(median(list) < (which.second == ProductKind::kHalf ? 0.055 : 0.08));
-    // What the file says of itself, over many more rows, is no better than these show.
-    CHECK(installed_kernels(which.first)->product(which.second).error.median < 0.06);
+    CHECK(median(list) < (which.second == ProductKind::kHalf ? 0.055 : 0.08));  // of 80 rows
+    // What the file says of itself, over all rows.
+    const TableError& error = installed_kernels(which.first)->product(which.second).error;
+    CHECK(error.rows > 7000);
+    CHECK(error.median <= (which.second == ProductKind::kHalf ? 0.04 : 0.06));
   }
   CHECK(median(all[ProductKind::kHalf]) < 0.04);
   CHECK(median(all[ProductKind::kFp8]) < 0.06);
   CHECK(median(all[ProductKind::kFp8Block]) < 0.04);
+}
+
+// Sizes ascend along one axis, the other two are held.
+void check_growth(const ProductTable& table, const MeasuredPeak& peak, std::size_t axis, double one, double other) {
+  double last = 0;
+  for (double size = 1; size < 300000; size *= 1.3) {
+    std::array<double, 3> at{one, one, other};
+    if (axis == 1) at = {one, size, other};
+    if (axis == 2) at = {one, other, size};
+    if (axis == 0) at = {size, one, other};
+    CAPTURE(at[0]);
+    CAPTURE(at[1]);
+    CAPTURE(at[2]);
+    const double seconds = table.seconds({at[0], at[1], at[2]}, peak);
+    REQUIRE(seconds >= last * (1 - 1e-12));
+    REQUIRE(2 * at[0] * at[1] * at[2] / seconds <= peak.flops * (1 + 1e-12));
+    last = seconds;
+  }
 }
 
 TEST_CASE("kernel tables: more work never takes less time, inside the grid and beyond it, and no peak is passed") {
@@ -110,15 +131,12 @@ TEST_CASE("kernel tables: more work never takes less time, inside the grid and b
       CAPTURE(gpu);
       CAPTURE(kProductKinds.at(static_cast<std::size_t>(kind)));
       const MeasuredPeak peak = peak_of(gpu, kind);
-      for (const double n : {48.0, 700.0, 4096.0, 28672.0, 131072.0}) {
-        for (const double k : {32.0, 300.0, 7168.0, 100000.0}) {
-          double last = 0;
-          for (double m = 1; m < 300000; m *= 1.3) {
-            const double seconds = table.seconds({m, n, k}, peak);
-            REQUIRE(seconds >= last * (1 - 1e-12));
-            REQUIRE(2 * m * n * k / seconds <= peak.flops * (1 + 1e-12));
-            last = seconds;
-          }
+      for (const double one : {48.0, 300.0, 700.0, 1800.0, 4096.0, 28672.0, 131072.0}) {
+        for (const double other : {32.0, 300.0, 1700.0, 7168.0, 100000.0}) {
+          check_growth(table, peak, 0, one, other);
+          // Of fewer rows than the grid's, the fit's ratio to its edge is another for each n and k.
+          const bool inside = one >= 256 && one < 65536 && other >= 64 && other < 65536;
+          for (std::size_t axis = 1; axis < 3 && inside; ++axis) check_growth(table, peak, axis, one, other);
         }
       }
     }

@@ -70,6 +70,7 @@ void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpL
   const std::int64_t out = (head.heads + 2 * head.kv_heads) * head.key;
   Linear qkv{"qkv", sizes.tokens, setup.shape.hidden, out};
   qkv.user_buffers = true;
+  qkv.bias = setup.shape.biases || setup.shape.qkv_biases;
   list.linear(qkv, TensorSide::kColumn);
   const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;
   if (setup.shape.qk_norm != QueryKeyNorm::kNone) {
@@ -249,6 +250,7 @@ void add_attention(const TrainingSetup& setup, OpList& list) {
   list.begin_part();
   Linear projection{"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden};
   projection.user_buffers = true;
+  projection.bias = shape.biases || shape.output_bias;
   list.linear(projection, TensorSide::kRow);
   if (shape.block_norms > 2) add_norm(setup, list, "norm after attention");
   add_residual(setup, list);

@@ -20,10 +20,12 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   const TransformerShape& shape = setup.shape;
   const std::int64_t width = share_of(mlp.width, list.sizes().tensor);
   const std::int64_t inputs = shape.gated ? 2 : 1;
+  const bool biases = shape.biases || shape.mlp_biases;
   const std::string name = mlp.name;
   list.begin_part();
   Linear first{name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance};
   first.user_buffers = true;
+  first.bias = biases;
   list.linear(first, up);
   list.begin_part();
   const std::int64_t numbers = mlp.experts * mlp.rows * width;
@@ -41,6 +43,7 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   list.begin_part();
   Linear second{name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance};
   second.user_buffers = true;
+  second.bias = biases;
   list.linear(second, down);
 }
 
@@ -99,6 +102,15 @@ PassWork weighted_sum(std::int64_t numbers) {
   return weighted;
 }
 
+// 8-bit products take rows in multiples of 16 or 32. Megatron-LM's TEGroupedMLP copies each expert's rows apart before
+// them and together behind (fp8_padding, fp8_unpadding), unless the router padded its map
+// (--moe-router-padding-for-fp8, off by default and in NVIDIA's recipes). HybridEP permutes into padded rows, and a
+// capacity is the same for all.
+bool pads_rows(const TrainingSetup& setup) {
+  const bool by_exchange = setup.dispatch == MoeDispatch::kHybrid && setup.parallel.expert > 1;
+  return setup.compute == NumberFormat::kFp8 && setup.effects.padded_rows && !by_exchange && setup.capacity_factor == 0;
+}
+
 // Tokens travel to their experts' ranks, and their results back. A plain all-to-all takes copies in the order of ranks,
 // which are sorted by expert where they arrive. DeepEP and HybridEP take tokens as they are: Megatron-LM's flex
 // dispatcher permutes once, from the tokens that landed to their copies for each expert (get_permuted_hidden_states_by_
@@ -132,10 +144,12 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
                     CollectiveKind::kReduceScatter, routed.arrived);
   }
   if (sorted) pass("sort by expert", sorting, 1, {});
+  if (pads_rows(setup)) pass("pad rows of experts", 2 * routed.arrived, 1, {});
   const bool activation_again =
       makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
   add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance, activation_again},
                 TensorSide::kNone, TensorSide::kNone, list);
+  if (pads_rows(setup)) pass("unpad rows of experts", 2 * routed.arrived, 1, {});
   // How many tokens there are for each expert, the router decides on the GPU; buffers and products need it on the host.
   // A capacity pads or drops to sizes that are known before.
   if (setup.capacity_factor == 0) list.host_waits_before(first);

@@ -13,10 +13,12 @@ struct ModelEffects {
   bool grouped_products = true;      // experts' products take longer than one product of all their rows
   bool measured_attention = true;    // attention by measured tables; else one share of the peak
   bool causal_softmax = true;        // a softmax in memory reads no score that the mask hides; else all
+  bool bias_sums = true;             // gradients of biases take a pass of their own beside a softmax in memory
   bool measured_passes = true;       // passes over memory at the bandwidth that norms reach; else one share
   bool quantisation = true;          // passes that make 8-bit factors take time
   bool wide_logits = true;           // logits and routers stay in 16 bits where products are in 8
   bool one_permutation = true;       // exchanges that know tokens need them sorted once, where they arrive
+  bool padded_rows = true;           // experts' rows are copied to multiples that 8-bit products take, and back
   bool kernel_gaps = true;           // kernels without a measured table take a launch and a fill each
   bool measured_collectives = true;  // collectives inside layers as measured; else NCCL's own latencies and bandwidths
   bool slowed_compute = true;        // compute beside a collective is slowed

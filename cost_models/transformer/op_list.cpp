@@ -134,6 +134,19 @@ void OpList::cast(const Linear& linear) {
   backward(made(Phase::kInputGrad, linear.n));
 }
 
+// A bias's gradient is the sum of the output's over all tokens. Layers of PyTorch and of Megatron-LM without
+// Transformer Engine read that once more for it (grad_output.sum(dim=0)); Transformer Engine's products have the sum in
+// passing. Scores in memory tell the former.
+void OpList::sum_biases(const Linear& linear, std::int64_t rows) {
+  if (!linear.bias || setup_.flash_attention || !setup_.effects.bias_sums) return;
+  const std::int64_t numbers = linear.batch * rows * linear.n;
+  LayerOp op = elementwise_op(linear.name + ": sum of its bias", Phase::kWeightGrad, numbers * sizes_.element);
+  op.pass_flops = static_cast<double>(numbers);
+  op.joins = LayerOp::Joins::kProductOrPass;
+  op.fusable = op.bytes;
+  backward(std::move(op));
+}
+
 void OpList::linear(const Linear& linear, TensorSide side) {
   const bool split = sizes_.tensor > 1 && side != TensorSide::kNone;
   const bool sequence = setup_.parallel.sequence;
@@ -177,6 +190,7 @@ void OpList::linear(const Linear& linear, TensorSide side) {
     backward(gradient);
   }
   backward(matmul_op(linear, Phase::kWeightGrad));
+  sum_biases(linear, row && sequence ? share_of(linear.m, sizes_.tensor) : linear.m);
   if (setup_.fused_accumulation) return;
   const std::int64_t weights = linear.batch * linear.k * linear.n;
   const Bytes per_weight = sizes_.element + Bytes{2} * bytes_of(setup_.gradients);

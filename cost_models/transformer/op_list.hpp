@@ -50,6 +50,7 @@ struct Linear {
   bool wide = false;  // 16 bits where other products have 8
   // One of the layers that have user buffers: qkv, proj, fc1 and fc2 in Transformer Engine's initialize_ub.
   bool user_buffers = false;
+  bool bias = false;  // it adds one to its output
 };
 
 // The collectives around a matmul over the tensor ranks.
@@ -98,6 +99,7 @@ class OpList {
   [[nodiscard]] std::int64_t further_launches(const Linear& linear) const;
   static void cut(LayerOp& product, int parts);
   void cast(const Linear& linear);
+  void sum_biases(const Linear& linear, std::int64_t rows);
   // Into how many parts a product is cut whose input is gathered over the tensor ranks, or whose output is summed.
   [[nodiscard]] int gathered_parts(const Linear& linear) const;
   [[nodiscard]] int summed_parts(const Linear& linear) const;

@@ -44,6 +44,7 @@ std::vector<ModelEffect> make_effects() {
       switched("grouped products", "one product of all experts' rows", &E::grouped_products),
       switched("measured attention", "one share of the peak", &E::measured_attention),
       switched("softmax without masked scores", "it reads all of them", &E::causal_softmax),
+      switched("sums of biases' gradients", "products have them in passing", &E::bias_sums),
       switched("measured passes over memory", "one share of the bandwidth", &E::measured_passes),
       switched("quantisation", "8-bit factors cost nothing", &E::quantisation),
       switched("logits and router in 16 bits", "in 8 bits as all products", &E::wide_logits),
@@ -65,6 +66,7 @@ std::vector<ModelEffect> make_effects() {
       flagged("tokens cross once", "every copy by itself (--moe-dispatch alltoall)", {"--moe-dispatch"}, "", false),
       flagged("tokens travel while others compute", "exchanges hide behind nothing", {"--moe-overlap"}, "", false),
       switched("one permutation of tokens", "sorted before and after the exchange", &E::one_permutation),
+      switched("padding of 8-bit rows", "experts' products take any number of rows", &E::padded_rows),
       flagged("PyTorch's allocator", "what is allocated (--allocator exact)", {"--allocator"}, "--allocator=exact",
               true),
   };

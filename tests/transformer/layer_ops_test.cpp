@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -168,6 +169,56 @@ TEST_CASE("an exchange that knows tokens needs them permuted once, where they ar
   }
   setup.effects.one_permutation = false;
   CHECK(bytes_of_passes("permute") == 2 * (2 * 4096 * token + copies));
+}
+
+TEST_CASE("8-bit products of experts take rows in whole multiples: copied apart before them and together behind") {
+  TrainingSetup setup = layer_ops_setup_of("deepseek-v3");
+  setup.parallel.data = setup.parallel.expert = 8;
+  setup.dispatch = MoeDispatch::kDeepEp;
+  const auto bytes_of_passes = [&setup] {
+    Bytes sum = 0;
+    for (const LayerOp& op : layer_ops(setup, kExpertBlock)) {
+      if (op.name == "pad rows of experts" || op.name == "unpad rows of experts") sum += op.bytes;
+    }
+    return sum;
+  };
+  CHECK(bytes_of_passes() == 0);
+  setup.compute = NumberFormat::kFp8;
+  const Bytes copies = 2 * 4096 * 8 * 7168 * 2;
+  CHECK(bytes_of_passes() == 4 * 2 * copies);  // two forward, two backward, each reads and writes all
+  setup.dispatch = MoeDispatch::kAllToAll;
+  CHECK(bytes_of_passes() == 4 * 2 * copies);
+  setup.effects.padded_rows = false;
+  CHECK(bytes_of_passes() == 0);
+  setup.effects.padded_rows = true;
+  setup.dispatch = MoeDispatch::kHybrid;  // permutes into padded rows
+  CHECK(bytes_of_passes() == 0);
+  setup.dispatch = MoeDispatch::kDeepEp;
+  setup.capacity_factor = 1;
+  CHECK(bytes_of_passes() == 0);
+}
+
+TEST_CASE("gradients of biases are sums over the output's gradient, in passes of their own beside unfused attention") {
+  TrainingSetup setup = layer_ops_setup_of("gpt3-22b");
+  setup.flash_attention = false;
+  const auto bytes_of_passes = [&setup] {
+    std::map<std::string, Bytes> bytes;
+    for (const LayerOp& op : layer_ops(setup, kBlock)) {
+      const std::size_t at = op.name.find(": sum of its bias");
+      if (at != std::string::npos) bytes[op.name.substr(0, at)] += op.bytes;
+    }
+    return bytes;
+  };
+  // Hidden 6144, each output's gradient once in 16 bits.
+  const Bytes plane = Bytes{2} * setup.microbatch_size * setup.sequence * 6144;
+  CHECK(bytes_of_passes() ==
+        std::map<std::string, Bytes>{
+            {"qkv", 3 * plane}, {"attention out", plane}, {"mlp up", 4 * plane}, {"mlp down", plane}});
+  setup.flash_attention = true;  // Transformer Engine's products have them in passing
+  CHECK(bytes_of_passes().empty());
+  setup.flash_attention = false;
+  setup.shape.biases = false;
+  CHECK(bytes_of_passes().empty());
 }
 
 TEST_CASE("logits and routers stay in 16 bits where products are in 8") {

@@ -23,7 +23,7 @@ void require_block(const std::string& text, const std::string& name) {
   throw InputError(Diagnostic{"P010", name,
                               begins
                                   ? "the block of arguments has no end: the log is cut, or its lines are not in order"
-                                  : "there is no block of arguments (\"--- arguments ---\"): this is not training "
+                                  : "there is no block of arguments (\"--- arguments ---\"): this is not a training "
                                     "log of Megatron-LM, or its beginning is missing",
                               "give the whole log, from the start of the job"});
 }

@@ -111,7 +111,7 @@ TEST_CASE("a tolerance makes a gap of a log a finding") {
   const Outcome outcome = folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=10%,memory=20.5%"});
   CHECK(outcome.status == 1);
   CHECK(
-      outcome.err.find("debubble: --tolerance: step: the median of 17 lines and predicted differ by 35.7 %, more than "
+      outcome.err.find("debubble: --tolerance: step: the median of 17 lines and predicted differ by 35.0 %, more than "
                        "10.0 %\n") != std::string::npos);
   CHECK(outcome.err.find("debubble: --tolerance: memory: the peaks of device 1 differ by 21.0 %, more than 20.5 %\n") !=
         std::string::npos);

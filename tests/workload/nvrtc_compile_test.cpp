@@ -1,4 +1,4 @@
-// Every kernel through the real NVRTC, where there is one: no warnings, no spills, and how many registers each takes.
+// Every kernel through the real NVRTC: no warnings, no spills, and how many registers each takes.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gpu/workload/kernels.hpp"
+#include "tests/witness/witness.hpp"
 
 namespace debubble {
 namespace {
@@ -15,19 +16,14 @@ namespace {
 // nvrtc.h's functions, as far as they are used here.
 class Nvrtc {
  public:
-  Nvrtc() {
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-      if (library_ == nullptr) library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (library_ == nullptr) return;
+  explicit Nvrtc(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(library_ != nullptr);
     load(create_, "nvrtcCreateProgram");
     load(compile_, "nvrtcCompileProgram");
     load(log_size_, "nvrtcGetProgramLogSize");
     load(log_, "nvrtcGetProgramLog");
     load(destroy_, "nvrtcDestroyProgram");
   }
-
-  [[nodiscard]] bool present() const { return library_ != nullptr; }
 
   // 0 when it compiled; the log holds what the assembler says of each kernel.
   int compile(const std::string& source, const std::string& architecture, std::string* log) {
@@ -51,7 +47,7 @@ class Nvrtc {
     REQUIRE(static_cast<bool>(function));
   }
 
-  void* library_ = nullptr;  // never closed: NVRTC leaves threads behind
+  void* library_;  // never closed: NVRTC leaves threads behind
   int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
   int (*compile_)(void*, int, const char* const*) = nullptr;
   int (*log_size_)(void*, std::size_t*) = nullptr;
@@ -88,40 +84,38 @@ Usage usage_of(const std::string& log) {
   return usage;
 }
 
-TEST_CASE("every kernel compiles for Ampere and Hopper, without warnings and without spills") {
-  Nvrtc nvrtc;
-  if (!nvrtc.present()) {
-    std::cout << "SKIPPED: libnvrtc is not installed here\n";
-    return;
+void check_usage(const std::string& library, DataType type) {
+  Nvrtc nvrtc(library);
+  for (const char* architecture : {"sm_80", "sm_90"}) {
+    CAPTURE(library);
+    CAPTURE(std::string(to_string(type)));
+    CAPTURE(architecture);
+    std::string log;
+    const int result = nvrtc.compile(kernel_source(type), architecture, &log);
+    CAPTURE(log);
+    REQUIRE(result == 0);
+    CHECK(log.find("warning") == std::string::npos);
+    const Usage usage = usage_of(log);
+    CHECK(usage.kernels == kernel_names().size());
+    CHECK(usage.without_spills >= usage.kernels);
+    CHECK(usage.most_registers <= 64);  // four blocks of 256 threads to a processor at least
+    std::cout << to_string(type) << ' ' << architecture << ": " << usage.kernels << " kernels, at most "
+              << usage.most_registers << " registers (" << usage.hungriest << ")\n";
   }
-  for (const DataType type : {DataType::kBf16, DataType::kFp16, DataType::kFp32}) {
-    for (const char* architecture : {"sm_80", "sm_90"}) {
-      CAPTURE(std::string(to_string(type)));
-      CAPTURE(architecture);
-      std::string log;
-      const int result = nvrtc.compile(kernel_source(type), architecture, &log);
-      CAPTURE(log);
-      REQUIRE(result == 0);
-      CHECK(log.find("warning") == std::string::npos);
-      const Usage usage = usage_of(log);
-      CHECK(usage.kernels == kernel_names().size());
-      CHECK(usage.without_spills >= usage.kernels);
-      CHECK(usage.most_registers <= 64);  // four blocks of 256 threads to a processor at least
-      std::cout << to_string(type) << ' ' << architecture << ": " << usage.kernels << " kernels, at most "
-                << usage.most_registers << " registers (" << usage.hungriest << ")\n";
-    }
+}
+
+TEST_CASE("every kernel compiles for Ampere and Hopper, without warnings and without spills") {
+  for (const std::string& library : testing::witnesses("libnvrtc.so.")) {
+    for (const DataType type : {DataType::kBf16, DataType::kFp16, DataType::kFp32}) check_usage(library, type);
   }
 }
 
 TEST_CASE("a source that is wrong does not compile") {
-  Nvrtc nvrtc;
-  if (!nvrtc.present()) {
-    std::cout << "SKIPPED: libnvrtc is not installed here\n";
-    return;
+  for (const std::string& library : testing::witnesses("libnvrtc.so.")) {
+    std::string log;
+    CHECK(Nvrtc(library).compile("#define DEBUBBLE_BF16 1\n" + kernel_source(DataType::kFp32), "sm_90", &log) != 0);
+    CHECK(log.find("error") != std::string::npos);
   }
-  std::string log;
-  CHECK(nvrtc.compile("#define DEBUBBLE_BF16 1\n" + kernel_source(DataType::kFp32), "sm_90", &log) != 0);
-  CHECK(log.find("error") != std::string::npos);
 }
 
 }  // namespace

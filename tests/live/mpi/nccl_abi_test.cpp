@@ -1,4 +1,4 @@
-// Holds our own declarations of NCCL's binary interface to its header. Built only where that is.
+// Holds our own declarations of NCCL's binary interface to its header, of the newest release and the oldest promised.
 #include <doctest/doctest.h>
 #include <nccl.h>
 
@@ -44,6 +44,7 @@ static_assert(offsetof(nccl::Config, min_ctas) == offsetof(ncclConfig_t, minCTAs
 static_assert(offsetof(nccl::Config, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
 static_assert(offsetof(nccl::Config, net_name) == offsetof(ncclConfig_t, netName));
 static_assert(offsetof(nccl::Config, split_share) == offsetof(ncclConfig_t, splitShare));
+static_assert(NCCL_VERSION_CODE >= 21900 || sizeof(nccl::Config) == sizeof(ncclConfig_t));
 
 TEST_CASE("Our declarations are those of nccl.h") {
   const ncclConfig_t real = NCCL_CONFIG_INITIALIZER;

@@ -1,7 +1,7 @@
 // What we use of CUPTI's binary interface, in our own words: facts of the library, no header of its own is needed to
-// build. Where the CUDA toolkit is installed, a test compares every size, offset and value with the real headers.
+// build. A test compares every size, offset and value with NVIDIA's headers, of the newest release and of the oldest.
 //
-// Records: only the beginning that we read. It is the same from CUDA 11.6 to 13.0; later fields come and go. CUPTI
+// Records: only the beginning that we read. It is the same from CUDA 11.6 to 13.5; later fields come and go. CUPTI
 // packs its structs; two of them have fields off their natural places. Records are walked by the library's own
 // function, never by our sizes; those of a newer release are judged first (record_judge.hpp).
 #pragma once
@@ -23,9 +23,11 @@ inline constexpr Result kUnknownError = 999;    // UNKNOWN; at the start: there 
 inline constexpr std::uint32_t kOldestVersion = 17;       // CUDA 11.6
 inline constexpr std::uint32_t kRejectsBuffersFrom = 27;  // older ones may crash when a request is refused
 inline constexpr std::uint32_t kFirstLongVersion = 130000;
-// CUDA 13.0, any update: the newest whose headers were compared. Newer ones are tried up to the next major release, and
-// their records judged.
+// CUDA 13.0, any update: the newest whose records we have from a GPU. Newer ones are tried up to the next major
+// release, and their records judged.
 inline constexpr std::uint32_t kNewestVersion = 130099;
+inline constexpr std::uint32_t kNewestHeaders = 130599;  // the newest whose headers were compared
+inline constexpr std::uint32_t kOverheadHasData = 22;    // CUDA 12.4
 inline constexpr std::uint32_t kNextMajor = 140000;
 
 enum Kind : std::uint32_t {
@@ -196,7 +198,7 @@ struct Overhead {
   std::uint64_t end;
 };
 
-// The whole record of CUDA 13.0, whose last field is ours to free.
+// The whole record from CUDA 12.4 on, whose last field is ours to free.
 struct OverheadWithData {
   Overhead overhead;
   std::uint32_t correlation;

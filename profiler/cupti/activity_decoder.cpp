@@ -180,8 +180,8 @@ void ActivityDecoder::memory(const cupti_abi::Activity* activity, RecordSink& si
 }
 
 void ActivityDecoder::overhead(const cupti_abi::Activity* activity, RecordSink& sink) {
-  // From 13.0 on the record owns a piece of memory with details. Where a newer one keeps its pointer is not known.
-  if (version_ >= cupti_abi::kFirstLongVersion && is_tested(version_)) {
+  // The record may own a piece of memory with details. Where a newer one keeps its pointer is not known.
+  if (version_ >= cupti_abi::kOverheadHasData && version_ <= cupti_abi::kNewestHeaders) {
     std::free(reinterpret_cast<const cupti_abi::OverheadWithData*>(activity)->data);  // NOLINT: CUPTI says so
   }
   const auto& overhead = *reinterpret_cast<const cupti_abi::Overhead*>(activity);

@@ -114,11 +114,7 @@ void CuptiSession::subscribe() {
     result = cupti_.subscribe(&subscriber_, ignore_callback, nullptr);
   }
   if (result == cupti_abi::kOtherSubscriber) throw other_profiler(cupti_, other.data());
-  if (result == cupti_abi::kUnknownError) {
-    throw UnavailableError({"U020", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
-                            "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
-                            "started with --gpus all"});
-  }
+  if (result == cupti_abi::kUnknownError) throw no_driver("CUPTI could not begin, " + describe(cupti_, result));
   require(result, "cuptiSubscribe");
 }
 

@@ -58,7 +58,7 @@ std::vector<LoadedCupti> loaded_copies() {
     using GetVersion = std::int32_t (*)(std::uint32_t*);
     const auto get_version = reinterpret_cast<GetVersion>(dlsym(handle, "cuptiGetVersion"));
     std::uint32_t version = 0;
-    if (get_version == nullptr || get_version(&version) != 0) continue;
+    if (get_version == nullptr || (may_be_called(handle) && get_version(&version) != 0)) continue;
     copies.push_back({handle, path, cuda_of_cupti(version)});
   }
   return copies;
@@ -142,6 +142,11 @@ int cuda_of_driver() {
   const auto get_version = reinterpret_cast<GetVersion>(dlsym(driver, "cuDriverGetVersion"));
   int version = 0;
   return get_version != nullptr && get_version(&version) == 0 ? version : 0;
+}
+
+bool may_be_called(void* library) {
+  const bool of_13_2_or_later = dlsym(library, "cuptiActivityEnable_v2") != nullptr;
+  return !of_13_2_or_later || cuda_of_driver() > 0;
 }
 
 std::vector<std::string> cupti_names(int driver) {

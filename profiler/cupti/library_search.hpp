@@ -19,6 +19,10 @@ struct FoundCupti {
 // `configured`: a path, or empty. Throws UnavailableError U001 with the places that were looked at.
 [[nodiscard]] FoundCupti find_cupti(const std::string& configured);
 
+// Whether functions of this libcupti may be called here. From CUDA 13.2 on all of them need the driver, cuptiGetVersion
+// included: 13.2 does not survive a call without one, later ones answer UNKNOWN.
+[[nodiscard]] bool may_be_called(void* library);
+
 // CUDA's version that the driver supports, 12040 for 12.4, without starting it; 0: there is none.
 [[nodiscard]] int cuda_of_driver();
 

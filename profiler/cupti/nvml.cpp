@@ -11,8 +11,6 @@ namespace debubble {
 
 namespace {
 
-constexpr int kClockSm = 1;  // NVML_CLOCK_SM [GPU?]
-
 template <class Pointer>
 bool find_symbol(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(dlsym(library, name));
@@ -37,7 +35,7 @@ void ClockSampler::load() {
                    find_symbol(library, "nvmlDeviceGetClockInfo", nvml_.clock) &&
                    find_symbol(library, "nvmlSystemGetDriverVersion", nvml_.driver);
   if (!all) return;
-  // Renamed in CUDA 12; both names are asked for [GPU?].
+  // Renamed in CUDA 12; both names are asked for.
   if (!find_symbol(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml_.reasons)) {
     find_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml_.reasons);
   }

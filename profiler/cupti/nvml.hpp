@@ -1,7 +1,6 @@
 // Clocks of the GPUs from NVML, loaded at run time. Where there is no NVML, nothing is sampled.
 //
-// NVML numbers GPUs its own way (CUDA_VISIBLE_DEVICES does not concern it), so they are joined by UUID. The functions
-// and numbers below are from NVML's documentation; no header was at hand to check them against [GPU?].
+// NVML numbers GPUs its own way (CUDA_VISIBLE_DEVICES does not concern it), so they are joined by UUID.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +15,16 @@ namespace debubble {
 
 class ClockSampler {
  public:
+  using Handle = void*;
+  struct Functions {
+    int (*init)() = nullptr;
+    int (*by_uuid)(const char*, Handle*) = nullptr;
+    int (*clock)(Handle, int, unsigned*) = nullptr;
+    int (*reasons)(Handle, unsigned long long*) = nullptr;
+    int (*driver)(char*, unsigned) = nullptr;
+  };
+  static constexpr int kClockSm = 1;  // NVML_CLOCK_SM
+
   explicit ClockSampler(std::string library = "libnvidia-ml.so.1");
 
   // Thread-safe against sample(): CUPTI tells of devices on another thread.
@@ -28,14 +37,6 @@ class ClockSampler {
   [[nodiscard]] const std::string& driver() const { return driver_; }
 
  private:
-  using Handle = void*;
-  struct Functions {
-    int (*init)() = nullptr;
-    int (*by_uuid)(const char*, Handle*) = nullptr;
-    int (*clock)(Handle, int, unsigned*) = nullptr;
-    int (*reasons)(Handle, unsigned long long*) = nullptr;
-    int (*driver)(char*, unsigned) = nullptr;
-  };
   void load();
 
   std::string library_;

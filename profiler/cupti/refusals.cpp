@@ -21,19 +21,19 @@ UnavailableError no_connection(const CuptiTable& cupti, cupti_abi::Result result
   const int driver = cuda_of_driver();
   const int release = cuda_of_cupti(cupti.version);
   const std::string refusal = words_of(cupti, result, step);
-  if (driver > 0 && driver >= release) {
+  if (driver == 0) return no_driver(refusal);
+  if (driver >= release) {
     return UnavailableError({"U005", cupti.path,
                              refusal + ": it cannot connect to the driver, although that supports CUDA " +
                                  release_text(driver) + " and this is the " + name_of(cupti),
                              "does nvidia-smi work here? set DEBUBBLE_CUPTI to another libcupti.so, of the program's "
                              "own CUDA"});
   }
-  const std::string of_driver = driver > 0 ? " supports CUDA " + release_text(driver) + " only" : "";
-  const std::string to_take = driver > 0 ? " of CUDA " + release_text(driver) : " of an older CUDA";
-  return UnavailableError({"U025", cupti.path,
-                           "the driver" + of_driver + (of_driver.empty() ? " is" : ",") + " older than the " +
-                               name_of(cupti) + ", which cannot connect to it; " + refusal,
-                           "update the driver, or set DEBUBBLE_CUPTI to a libcupti.so" + to_take});
+  return UnavailableError(
+      {"U025", cupti.path,
+       "the driver supports CUDA " + release_text(driver) + " only, older than the " + name_of(cupti) +
+           ", which cannot connect to it; " + refusal,
+       "update the driver, or set DEBUBBLE_CUPTI to a libcupti.so of CUDA " + release_text(driver)});
 }
 
 // NOT_COMPATIBLE: "the current operation is not compatible with the current state of the object" (cupti_result.h of
@@ -55,6 +55,12 @@ UnavailableError not_compatible(const CuptiTable& cupti, cupti_abi::Result resul
 }
 
 }  // namespace
+
+UnavailableError no_driver(const std::string& reason) {
+  return UnavailableError({"U020", "", "there is no NVIDIA driver: " + reason,
+                           "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
+                           "started with --gpus all"});
+}
 
 // From 13.3 on the rule is one of the global calls only.
 UnavailableError other_profiler(const CuptiTable& cupti, const std::string& name) {

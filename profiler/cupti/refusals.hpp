@@ -14,6 +14,9 @@ namespace debubble {
 // U003, U005, U020 or U025: why this step did not succeed.
 [[nodiscard]] UnavailableError refused_step(const CuptiTable& cupti, cupti_abi::Result result, const std::string& step);
 
+// U020.
+[[nodiscard]] UnavailableError no_driver(const std::string& reason);
+
 // U011: `what` of its records makes no sense.
 [[nodiscard]] UnavailableError senseless_records(const CuptiTable& cupti, const std::string& what);
 

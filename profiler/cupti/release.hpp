@@ -10,7 +10,7 @@ namespace debubble {
 // releases, the first.
 [[nodiscard]] int cuda_of_cupti(std::uint32_t cupti_version);
 
-// Whether its structs were compared with NVIDIA's headers: CUDA 11.6 to 13.0, any update.
+// Whether it is believed without a look at its records: CUDA 11.6 to 13.0, any update.
 [[nodiscard]] bool is_tested(std::uint32_t cupti_version);
 
 // "12.8" of 12080; empty for 0.

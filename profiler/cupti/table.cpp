@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "profiler/cupti/library_search.hpp"
+#include "profiler/cupti/refusals.hpp"
 #include "profiler/cupti/release.hpp"
 #include "sim/core/error.hpp"
 
@@ -94,7 +95,9 @@ CuptiTable load_cupti(const std::string& configured) {
   for (const std::string& other : found.others) {
     table.notes.push_back("this process has loaded another CUPTI too, which was not taken: " + other);
   }
-  if (table.get_version(&table.version) != cupti_abi::kSuccess) table.version = 0;
+  if (!may_be_called(found.handle)) throw no_driver("this CUPTI cannot be used without one, " + table.path);
+  const cupti_abi::Result result = table.get_version(&table.version);
+  if (result != cupti_abi::kSuccess) throw refused_step(table, result, "cuptiGetVersion");
   check_version(table);
   return table;
 }

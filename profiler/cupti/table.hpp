@@ -37,7 +37,7 @@ struct CuptiTable {
   Function<std::uint32_t, std::uint64_t> push_external = nullptr;
   Function<std::uint32_t, std::uint64_t*> pop_external = nullptr;
 
-  // Whether it has calls of single subscribers besides the global ones (from 13.3 on). They do not mix (result 14); we
+  // Whether it has calls of single subscribers besides the global ones (from 13.2 on). They do not mix (result 14); we
   // make the global ones only, for we know no header that declares the others.
   bool has_scoped_calls = false;
 

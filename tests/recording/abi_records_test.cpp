@@ -1,5 +1,5 @@
-// Records of every struct that a release from 11.6 to 13.0 makes, filled in through NVIDIA's own declarations and read
-// by our decoder; and the sizes that the fake libcupti gives them. Built only where a CUDA toolkit is installed.
+// Records of every struct that a release from 11.6 to 13.5 makes, filled in through NVIDIA's own declarations and read
+// by our decoder; and the sizes that the fake libcupti gives them.
 #include <cupti.h>
 #include <doctest/doctest.h>
 
@@ -107,6 +107,9 @@ TEST_CASE("kernels of every struct from 11.6 on are read") {
   check_kernel_struct<CUpti_ActivityKernel8>();
   check_kernel_struct<CUpti_ActivityKernel9>();
   check_kernel_struct<CUpti_ActivityKernel10>();
+  check_kernel_struct<CUpti_ActivityKernel11>();
+  check_kernel_struct<CUpti_ActivityKernel12>();
+  check_kernel_struct<CUpti_ActivityKernel13>();
 }
 
 template <class Theirs>
@@ -120,21 +123,28 @@ void check_copy_struct() {
   check_work(seen, GpuWork::kCopy, "copy device to host", 4096);
 }
 
+template <class Theirs>
+void check_set_struct() {
+  const Seen set = decoded<Theirs>([](Theirs& record) {
+    record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+    record.bytes = 512;
+    place_work(record);
+  });
+  check_work(set, GpuWork::kSet, "set", 512);
+}
+
 TEST_CASE("copies and sets of every struct from 11.6 on are read") {
   check_copy_struct<CUpti_ActivityMemcpy5>();
   check_copy_struct<CUpti_ActivityMemcpy6>();
+  check_copy_struct<CUpti_ActivityMemcpy7>();
   const Seen peer = decoded<CUpti_ActivityMemcpyPtoP4>([](CUpti_ActivityMemcpyPtoP4& record) {
     record.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
     record.bytes = 4096;
     place_work(record);
   });
   check_work(peer, GpuWork::kPeerCopy, peer.names.at(0), 4096);
-  const Seen set = decoded<CUpti_ActivityMemset4>([](CUpti_ActivityMemset4& record) {
-    record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-    record.bytes = 512;
-    place_work(record);
-  });
-  check_work(set, GpuWork::kSet, "set", 512);
+  check_set_struct<CUpti_ActivityMemset4>();
+  check_set_struct<CUpti_ActivityMemset5>();
 }
 
 TEST_CASE("calls and their links are read") {
@@ -228,6 +238,7 @@ TEST_CASE("devices of every struct are read") {
   check_device_struct<CUpti_ActivityDevice3>();
   check_device_struct<CUpti_ActivityDevice4>();
   check_device_struct<CUpti_ActivityDevice5>();
+  check_device_struct<CUpti_ActivityDevice6>();
 }
 
 TEST_CASE("the fake libcupti's records have the sizes of NVIDIA's structs") {
@@ -236,22 +247,25 @@ TEST_CASE("the fake libcupti's records have the sizes of NVIDIA's structs") {
   CHECK(row(18).kernel == sizeof(CUpti_ActivityKernel8));
   CHECK(row(19).kernel == sizeof(CUpti_ActivityKernel9));
   CHECK(row(28).kernel == sizeof(CUpti_ActivityKernel9));
-  CHECK(row(17).copy == sizeof(CUpti_ActivityMemcpy5));
-  CHECK(row(22).copy == sizeof(CUpti_ActivityMemcpy5));
-  CHECK(row(26).copy == sizeof(CUpti_ActivityMemcpy6));
-  CHECK(row(17).memory == sizeof(CUpti_ActivityMemory2));
-  CHECK(row(19).memory == sizeof(CUpti_ActivityMemory3));
-  CHECK(row(19).overhead == sizeof(CUpti_ActivityOverhead));
-  CHECK(row(20).overhead == sizeof(CUpti_ActivityOverhead2));
-  CHECK(row(17).device == sizeof(CUpti_ActivityDevice4));
+  CHECK(row(130001).kernel == sizeof(CUpti_ActivityKernel10));
+  CHECK(row(130202).kernel == sizeof(CUpti_ActivityKernel11));
+  CHECK(row(130301).kernel == sizeof(CUpti_ActivityKernel12));
+  CHECK(row(24).copy == sizeof(CUpti_ActivityMemcpy5));
+  CHECK(row(130301).copy == sizeof(CUpti_ActivityMemcpy6));
+  CHECK(row(130301).set == sizeof(CUpti_ActivityMemset4));
+  CHECK(row(23).memory == sizeof(CUpti_ActivityMemory3));
+  CHECK(row(20).overhead == sizeof(CUpti_ActivityOverhead));
+  CHECK(row(21).overhead == sizeof(CUpti_ActivityOverhead2));
+  CHECK(row(19).device == sizeof(CUpti_ActivityDevice4));
+  CHECK(row(130101).device == sizeof(CUpti_ActivityDevice5));
   const testing::FakeCuptiVersion newest = row(CUPTI_API_VERSION);
-  CHECK(newest.kernel == sizeof(CUpti_ActivityKernel10));
-  CHECK(newest.copy == sizeof(CUpti_ActivityMemcpy6));
+  CHECK(newest.kernel == sizeof(CUpti_ActivityKernel13));
+  CHECK(newest.copy == sizeof(CUpti_ActivityMemcpy7));
   CHECK(newest.peer_copy == sizeof(CUpti_ActivityMemcpyPtoP4));
-  CHECK(newest.set == sizeof(CUpti_ActivityMemset4));
+  CHECK(newest.set == sizeof(CUpti_ActivityMemset5));
   CHECK(newest.memory == sizeof(CUpti_ActivityMemory4));
   CHECK(newest.overhead == sizeof(CUpti_ActivityOverhead3));
-  CHECK(newest.device == sizeof(CUpti_ActivityDevice5));
+  CHECK(newest.device == sizeof(CUpti_ActivityDevice6));
 }
 
 }  // namespace

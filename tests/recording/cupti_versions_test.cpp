@@ -83,20 +83,35 @@ TEST_CASE("records of a newer release that make no sense are refused, and none i
   CHECK(run.only().end.complete);
 }
 
-TEST_CASE("calls of single subscribers are never mixed with the global ones") {
-  // In this library cuptiSubscribe_v2 would make every global call fail with 14.
-  const std::vector<std::string> scoped = {"FAKE_CUPTI=version=130300", "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI_SCOPED};
-  check_all_there(run_training("--steps 2", scoped), 2);
-}
-
 const Diagnostic& only_trouble(const RecordedRun& run) {
   REQUIRE(run.troubles.size() == 1);
   return run.troubles[0];
 }
 
+// The fake CUPTI with calls of single subscribers, and a driver for it.
+std::vector<std::string> scoped_cupti(const std::string& options) {
+  return {"FAKE_CUPTI=version=130300" + options, "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI_SCOPED,
+          "DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_LIBCUDA, "FAKE_DRIVER_CUDA=13030"};
+}
+
+TEST_CASE("calls of single subscribers are never mixed with the global ones") {
+  // In this library cuptiSubscribe_v2 would make every global call fail with 14.
+  check_all_there(run_training("--steps 2", scoped_cupti("")), 2);
+}
+
+TEST_CASE("a CUPTI of 13.2 or later is not called without a driver") {
+  // This one would answer, and everything be recorded.
+  std::vector<std::string> environment = scoped_cupti("");
+  environment[2] = "DEBUBBLE_LIBCUDA=/none";
+  const RecordedRun run = run_training("--steps 2 --exit 7", environment);
+  CHECK(run.status == 7);
+  CHECK(only_trouble(run).code == "U020");
+  CHECK(only_trouble(run).message.find("there is no NVIDIA driver: this CUPTI cannot be used without one") == 0);
+  CHECK(run.only().works == 0);
+}
+
 TEST_CASE("result 14 is told for what it is") {
-  const std::string scoped = "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI_SCOPED;
-  const RecordedRun other = run_training("--steps 2", {"FAKE_CUPTI=version=130300,enable=14", scoped});
+  const RecordedRun other = run_training("--steps 2", scoped_cupti(",enable=14"));
   CHECK(only_trouble(other).code == "U003");
   CHECK(only_trouble(other).message.find("another client of CUPTI in this process makes calls of its own") == 0);
   CHECK(only_trouble(other).message.find("CUPTI_ERROR_NOT_COMPATIBLE (14)") != std::string::npos);
@@ -113,8 +128,9 @@ TEST_CASE("result 15 is told for what it is: a driver older than this CUPTI") {
   CHECK(only_trouble(older).message.find(
             "the driver supports CUDA 12.4 only, older than the CUPTI of CUDA 13.0, which cannot connect to it") == 0);
   CHECK(only_trouble(older).help.find("a libcupti.so of CUDA 12.4") != std::string::npos);
-  const RecordedRun unknown = run_training("--steps 2", {"FAKE_CUPTI=subscribe=15", "DEBUBBLE_LIBCUDA=/none"});
-  CHECK(only_trouble(unknown).code == "U025");
+  const RecordedRun none = run_training("--steps 2", {"FAKE_CUPTI=subscribe=15", "DEBUBBLE_LIBCUDA=/none"});
+  CHECK(only_trouble(none).code == "U020");
+  CHECK(only_trouble(none).message.find("there is no NVIDIA driver: CUPTI refused cuptiSubscribe") == 0);
   const RecordedRun newer = run_training("--steps 2", {driver[0], driver[1], "FAKE_DRIVER_CUDA=13020"});
   CHECK(only_trouble(newer).code == "U005");
   CHECK(only_trouble(newer).message.find("although that supports CUDA 13.2") != std::string::npos);

@@ -1,5 +1,5 @@
 // The decoder on synthetic buffers: the records of CUDA 13.0, packed as CUPTI packs them. Walked by our own table and,
-// where libcupti is installed, by cuptiActivityGetNextRecord itself; both must give the same.
+// where it is there, by cuptiActivityGetNextRecord of the oldest libcupti; both must give the same.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
@@ -14,15 +14,23 @@
 #include "profiler/cupti/activity_decoder.hpp"
 #include "profiler/cupti/activity_walker.hpp"
 #include "profiler/records/record_text.hpp"
+#include "tests/recording/fake_cupti_versions.hpp"
+#include "tests/witness/witness.hpp"
 
 namespace debubble {
 namespace {
 
 namespace abi = cupti_abi;
 
-// Packs records one behind the other, each as long as CUDA 13.0 makes it.
+// Packs records one behind the other, each as long as a release makes it: CUDA 13.0, unless another is named.
 class Packed {
  public:
+  explicit Packed(std::uint32_t version = 130001) : version_(testing::fake_cupti_version(version)) {}
+
+  template <class Known>
+  Packed& add(const Known& known) {
+    return add(known, testing::record_size(version_, known.kind));
+  }
   template <class Known>
   Packed& add(const Known& known, std::size_t size) {
     const std::size_t at = bytes_.size();
@@ -38,6 +46,7 @@ class Packed {
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
 
  private:
+  const testing::FakeCuptiVersion& version_;
   std::vector<std::uint8_t> bytes_;
 };
 
@@ -66,19 +75,19 @@ Known empty(std::uint32_t kind) {
   return record;
 }
 
-Packed all_kinds() {
-  Packed packed;
+Packed all_kinds(std::uint32_t version = 130001) {
+  Packed packed(version);
   abi::Device device{};
   device.kind = abi::kDevice;
   device.id = 1;
   device.name = "Some GPU";
   device.memory = 1024;
-  packed.add(device, 184);
-  packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, abi::kExternalKindCustom2, 9, 41, 0}, 24);
-  packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, 3, 1000, 41, 0}, 24);  // Kineto's
-  packed.add(call(abi::kRuntime, 211, 41), 40).add(call(abi::kDriver, 307, 42), 40);
-  packed.add(call(abi::kRuntime, 1, 43), 40);  // not a launch
-  packed.add(kernel(41, 1000, 2000, "gemm"), 216).add(kernel(42, 0, 0, nullptr), 216);
+  packed.add(device);
+  packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, abi::kExternalKindCustom2, 9, 41, 0});
+  packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, 3, 1000, 41, 0});  // Kineto's
+  packed.add(call(abi::kRuntime, 211, 41)).add(call(abi::kDriver, 307, 42));
+  packed.add(call(abi::kRuntime, 1, 43));  // not a launch
+  packed.add(kernel(41, 1000, 2000, "gemm")).add(kernel(42, 0, 0, nullptr));
   abi::Memcpy copy{};
   copy.kind = abi::kMemcpy;
   copy.copy_kind = 8;
@@ -86,21 +95,21 @@ Packed all_kinds() {
   copy.start = 3000;
   copy.end = 3500;
   copy.correlation = 44;
-  packed.add(copy, 96);
+  packed.add(copy);
   abi::PeerMemcpy peer{};
   peer.kind = abi::kPeerMemcpy;
   peer.bytes = 8192;
   peer.start = 3600;
   peer.end = 3700;
   peer.correlation = 45;
-  packed.add(peer, 96);
+  packed.add(peer);
   abi::Memset set{};
   set.kind = abi::kMemset;
   set.bytes = 16;
   set.start = 3800;
   set.end = 3900;
   set.correlation = 46;
-  packed.add(set, 88);
+  packed.add(set);
   abi::Memory memory{};
   memory.kind = abi::kMemory2;
   memory.operation = abi::kAllocation;
@@ -108,11 +117,11 @@ Packed all_kinds() {
   memory.address = 0x1000;
   memory.bytes = 512;
   memory.time = 4000;
-  packed.add(memory, 128);
+  packed.add(memory);
   memory.operation = abi::kRelease;
-  packed.add(memory, 128);
+  packed.add(memory);
   memory.memory_kind = 2;  // pinned host memory is not the GPU's
-  packed.add(memory, 128);
+  packed.add(memory);
   abi::Overhead overhead{};
   overhead.kind = abi::kOverhead;
   overhead.overhead_kind = abi::kOverheadModuleLoading;
@@ -120,7 +129,7 @@ Packed all_kinds() {
   overhead.object_thread = 77;
   overhead.start = 5000;
   overhead.end = 6000;
-  packed.add(overhead, 56);
+  packed.add(overhead);
   return packed;
 }
 
@@ -152,15 +161,32 @@ std::string decoded(ActivityDecoder& decoder, const Packed& packed, std::size_t 
   return text;
 }
 
-// cuptiActivityGetNextRecord of an installed libcupti of CUDA 13; null without one. It needs no driver.
-NextRecord real_next_record() {
-  for (const char* const name : {"libcupti.so.13", "/usr/local/cuda/lib64/libcupti.so.13",
-                                 "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13"}) {
-    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL); library != nullptr) {
-      return reinterpret_cast<NextRecord>(dlsym(library, "cuptiActivityGetNextRecord"));
-    }
+// cuptiActivityGetNextRecord of a libcupti that needs no driver for it, and its version; null without one.
+NextRecord real_next_record(std::uint32_t& version) {
+  for (const std::string& library : testing::witnesses("libcupti.so.11.")) {
+    void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(handle != nullptr);
+    reinterpret_cast<abi::Result (*)(std::uint32_t*)>(dlsym(handle, "cuptiGetVersion"))(&version);
+    return reinterpret_cast<NextRecord>(dlsym(handle, "cuptiActivityGetNextRecord"));
   }
   return nullptr;
+}
+
+Packed random_records(std::uint32_t version, unsigned seed) {
+  std::mt19937 random(seed);
+  Packed packed(version);
+  for (std::uint32_t i = 0; i < random() % 50; ++i) {
+    if (random() % 3 == 0) packed.add(call(abi::kRuntime, 211, i));
+    if (random() % 3 == 0) packed.add(kernel(i, i, i + random() % 1000, "k"));
+    if (random() % 5 == 0) packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, 5, i, i, 0});
+    if (random() % 7 == 0) packed.add(empty<abi::Memcpy>(abi::kMemcpy));
+    if (random() % 7 == 0) packed.add(empty<abi::PeerMemcpy>(abi::kPeerMemcpy));
+    if (random() % 7 == 0) packed.add(empty<abi::Memset>(abi::kMemset));
+    if (random() % 7 == 0) packed.add(empty<abi::Memory>(abi::kMemory2));
+    if (random() % 7 == 0) packed.add(empty<abi::Overhead>(abi::kOverhead));
+    if (random() % 9 == 0) packed.add(empty<abi::Device>(abi::kDevice));
+  }
+  return packed;
 }
 
 TEST_CASE("every kind of activity becomes its record") {
@@ -178,31 +204,18 @@ TEST_CASE("every kind of activity becomes its record") {
 }
 
 TEST_CASE("CUPTI's own walk over a buffer and ours agree") {
-  const NextRecord real = real_next_record();
-  if (real == nullptr) {
-    MESSAGE("SKIPPED: no libcupti.so.13 here");
-    return;
-  }
-  std::mt19937 random(11);
-  for (int round = 0; round < 200; ++round) {
-    Packed packed;
-    for (std::uint32_t i = 0; i < random() % 50; ++i) {
-      if (random() % 3 == 0) packed.add(call(abi::kRuntime, 211, i), 40);
-      if (random() % 3 == 0) packed.add(kernel(i, i, i + random() % 1000, "k"), 216);
-      if (random() % 5 == 0) packed.add(abi::ExternalCorrelation{abi::kExternalCorrelation, 5, i, i, 0}, 24);
-      if (random() % 7 == 0) packed.add(empty<abi::Memcpy>(abi::kMemcpy), 96);
-      if (random() % 7 == 0) packed.add(empty<abi::PeerMemcpy>(abi::kPeerMemcpy), 96);
-      if (random() % 7 == 0) packed.add(empty<abi::Memset>(abi::kMemset), 88);
-      if (random() % 7 == 0) packed.add(empty<abi::Memory>(abi::kMemory2), 128);
-      if (random() % 7 == 0) packed.add(empty<abi::Overhead>(abi::kOverhead), 56);
-      if (random() % 9 == 0) packed.add(empty<abi::Device>(abi::kDevice), 184);
-    }
+  std::uint32_t version = 0;
+  const NextRecord real = real_next_record(version);
+  if (real == nullptr) return;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Packed newer = random_records(130001, seed);
+    const Packed older = random_records(version, seed);
     ActivityDecoder ours(nullptr, 130001, {});
-    ActivityDecoder theirs(real, 130001, {});
-    CHECK(decoded(ours, packed, packed.size()) == decoded(theirs, packed, packed.size()));
+    ActivityDecoder theirs(real, version, {});
+    CHECK(decoded(ours, newer, newer.size()) == decoded(theirs, older, older.size()));
   }
-  ActivityDecoder theirs(real, 130001, {});
-  const Packed packed = all_kinds();
+  ActivityDecoder theirs(real, version, {});
+  const Packed packed = all_kinds(version);
   CHECK(decoded(theirs, packed, packed.size()) == kAllKinds);
 }
 
@@ -226,14 +239,18 @@ TEST_CASE("an unknown kind ends our own walk and is counted") {
         "loss unreadable_buffers=1\n");
 }
 
-TEST_CASE("details that an overhead record of CUDA 13 owns are freed") {
-  abi::OverheadWithData overhead{};
-  overhead.overhead.kind = abi::kOverhead;
-  overhead.data = std::malloc(64);  // NOLINT: the record's owner frees it; a leak would be the sanitizer's finding
-  Packed packed;
-  packed.add(overhead, 56);
-  ActivityDecoder decoder(nullptr, 130001, {});
-  CHECK(decoded(decoder, packed, packed.size()) == "overhead kind=other thread=0 begin=0 end=0\n");
+TEST_CASE("details that an overhead record owns are freed, from CUDA 12.4 on") {
+  for (const std::uint32_t version :
+       {abi::kOverheadHasData, std::uint32_t{28}, std::uint32_t{130001}, abi::kNewestHeaders}) {
+    CAPTURE(version);
+    abi::OverheadWithData overhead{};
+    overhead.overhead.kind = abi::kOverhead;
+    overhead.data = std::malloc(64);  // NOLINT: the record's owner frees it; a leak would be the sanitizer's finding
+    Packed packed;
+    packed.add(overhead, 56);
+    ActivityDecoder decoder(nullptr, version, {});
+    decoded(decoder, packed, packed.size());
+  }
 }
 
 }  // namespace

@@ -10,39 +10,39 @@ namespace debubble::testing {
 
 namespace {
 
-// Which release has which struct: "deprecated in" and "onwards" of the structs' own comments in
-// cupti_activity_deprecated.h of CUDA 13.0; abi_records_test.cpp compares the sizes with sizeof. Where a comment names
-// no release, the row has the older of two, or the step is put where no other row would run the struct. Not of NVIDIA:
-// that releases below API version 27 may crash without a buffer is why PyTorch's Kineto never refuses one there; that
-// the oldest do not know the attribute of zeroed buffers is assumed, so that both ways are run. The sonames of CUDA 11
-// are those of its packages, from memory.
-constexpr std::string_view kHeaders116 =
-    "Kernel6, Memcpy4, MemcpyPtoP3, Memset3: deprecated in CUDA 11.6; Device4: 11.6 onwards; Memory2, Overhead";
-constexpr std::string_view kHeaders118 = "Kernel7: deprecated in CUDA 11.8";
-constexpr std::string_view kHeaders120 = "Kernel9, Memory3: no release named";
-constexpr std::string_view kHeaders122 = "Overhead: deprecated in CUDA 12.2";
-constexpr std::string_view kHeaders128 = "Memcpy5: deprecated in CUDA 12.8";
-constexpr std::string_view kHeaders130 = "cupti_activity.h of 13.0: Kernel10, Memory4, Overhead3, Device5";
-// Sizes nobody told us: records only have to be longer, as they have been in every release until now.
-constexpr std::string_view kReleaseNotes132 =
-    "CUPTI's release notes of 13.2: Kernel11, Device6; their sizes are made up";
-constexpr std::string_view kReleaseNotes133 = "13.3: calls of single subscribers, see fake_cupti_scoped; sizes made up";
+// The sizes of records of kinds 10, 1, 22, 2, 49, 17 and 8. Up to 13.1 they are the steps that the release's library
+// makes from one record to the next (cuptiActivityGetNextRecord; decoder_test.cpp walks with the oldest), whatever its
+// headers call the newest struct; from 13.2 on, where that takes a driver, sizeof in its headers. Two rows have no
+// library of their own: 11.6 is not to be had as a Python package, but 11.7 says the same version; 19 is 12.0's in the
+// headers' list, but 12.0 and 12.1 define and say 18.
+//
+// Not of NVIDIA: that releases below API version 27 may crash without a buffer is why PyTorch's Kineto never refuses
+// one there; that the oldest do not know the attribute of zeroed buffers is assumed, so that both ways are run. The
+// sonames are those of the libraries.
+constexpr std::string_view kOfCuda11 = "nvidia-cuda-cupti-cu11 11.7.101, 11.8.87";
+constexpr std::string_view kOfCuda12 =
+    "nvidia-cuda-cupti-cu12 12.0.146, 12.2.142, 12.3.101, 12.4.127, 12.6.80, 12.8.90";
+constexpr std::string_view kOfCuda13 = "nvidia-cuda-cupti 13.0.85, 13.1.115, 13.2.86, 13.3.75, 13.4.92";
 
 }  // namespace
 
 const std::vector<FakeCuptiVersion>& fake_cupti_versions() {
   static const std::vector<FakeCuptiVersion> versions = {
-      {17, "11.6", "libcupti.so.11.6", 176, 88, 96, 88, 112, 40, 176, false, true, kHeaders116},
-      {18, "11.8", "libcupti.so.11.8", 200, 88, 96, 88, 112, 40, 176, false, true, kHeaders118},
-      {19, "12.0", "libcupti.so.12", 208, 88, 96, 88, 120, 40, 176, false, true, kHeaders120},
-      {20, "12.2", "libcupti.so.12", 208, 88, 96, 88, 120, 48, 176, false, true, kHeaders122},
-      {22, "12.4", "libcupti.so.12", 208, 88, 96, 88, 120, 48, 176, true, true, kHeaders122},
-      {26, "12.8", "libcupti.so.12", 208, 96, 96, 88, 120, 48, 176, true, true, kHeaders128},
-      {28, "12.9", "libcupti.so.12", 208, 96, 96, 88, 120, 48, 176, true, false, kHeaders128},
-      {130000, "13.0", "libcupti.so.13", 216, 96, 96, 88, 128, 56, 184, true, false, kHeaders130},
-      {130001, "13.0", "libcupti.so.13", 216, 96, 96, 88, 128, 56, 184, true, false, kHeaders130},
-      {130200, "13.2", "libcupti.so.13", 232, 96, 96, 88, 128, 56, 200, true, false, kReleaseNotes132},
-      {130300, "13.3", "libcupti.so.13", 240, 104, 104, 96, 144, 72, 208, true, false, kReleaseNotes133},
+      {17, "11.6", "libcupti.so.11.6", 176, 88, 96, 88, 120, 40, 176, false, true, kOfCuda11},
+      {18, "11.8", "libcupti.so.11.8", 200, 88, 96, 88, 120, 40, 176, false, true, kOfCuda11},
+      {19, "12.0", "libcupti.so.12", 208, 88, 96, 88, 120, 40, 176, false, true, kOfCuda12},
+      {20, "12.2", "libcupti.so.12", 208, 88, 96, 88, 120, 40, 184, false, true, kOfCuda12},
+      {21, "12.3", "libcupti.so.12", 208, 88, 96, 88, 120, 48, 184, false, true, kOfCuda12},
+      {22, "12.4", "libcupti.so.12", 208, 88, 96, 88, 120, 56, 184, true, true, kOfCuda12},
+      {24, "12.6", "libcupti.so.12", 208, 88, 96, 88, 128, 56, 184, true, true, kOfCuda12},
+      {26, "12.8", "libcupti.so.12", 208, 96, 96, 88, 128, 56, 184, true, true, kOfCuda12},
+      {28, "12.9", "libcupti.so.12", 208, 96, 96, 88, 128, 56, 184, true, false, kOfCuda12},
+      {130000, "13.0", "libcupti.so.13", 216, 96, 96, 88, 128, 56, 184, true, false, kOfCuda13},
+      {130001, "13.0", "libcupti.so.13", 216, 96, 96, 88, 128, 56, 184, true, false, kOfCuda13},
+      {130100, "13.1", "libcupti.so.13", 224, 96, 96, 88, 128, 56, 184, true, false, kOfCuda13},
+      {130200, "13.2", "libcupti.so.13", 224, 96, 96, 88, 128, 56, 192, true, false, kOfCuda13},
+      {130300, "13.3", "libcupti.so.13", 232, 96, 96, 88, 128, 56, 192, true, false, kOfCuda13},
+      {130400, "13.4", "libcupti.so.13", 248, 112, 96, 104, 128, 56, 192, true, false, kOfCuda13},
   };
   return versions;
 }

@@ -13,11 +13,15 @@ namespace debubble::testing {
 
 namespace {
 
-// The first releases whose records are these structs: the comments of the structs.
+// The first releases whose records are these structs: see fake_cupti_versions.cpp.
 constexpr std::uint32_t kCuda118 = 18;
 constexpr std::uint32_t kCuda120 = 19;
+constexpr std::uint32_t kCuda126 = 24;
 constexpr std::uint32_t kCuda128 = 26;
 constexpr std::uint32_t kCuda130 = 130000;
+constexpr std::uint32_t kCuda131 = 130100;
+constexpr std::uint32_t kCuda133 = 130300;
+constexpr std::uint32_t kCuda134 = 130400;
 
 // NVIDIA packs its structs: fields are set in place, then copied out whole.
 template <class Record, class Fill>
@@ -64,6 +68,15 @@ RecordBytes copy(const NsysWork& work, CUpti_ActivityKind kind) {
 }
 
 template <class Record>
+RecordBytes set(const NsysWork& work) {
+  return bytes_of<Record>([&](Record& record) {
+    record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+    place(record, work);
+    record.bytes = work.bytes;
+  });
+}
+
+template <class Record>
 RecordBytes memory(const NsysMemory& row) {
   // The export counts both enumerations from the one before CUPTI's.
   const bool device = row.kind + 1 == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
@@ -100,29 +113,27 @@ const std::map<std::string, CallNumber>& calls_by_name() {
 
 RecordBytes nvidia_work(const NsysWork& work, std::uint32_t version) {
   if (work.table == NsysWork::Table::kMemset) {
-    return bytes_of<CUpti_ActivityMemset4>([&](CUpti_ActivityMemset4& record) {
-      record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-      place(record, work);
-      record.bytes = work.bytes;
-    });
+    return version < kCuda134 ? set<CUpti_ActivityMemset4>(work) : set<CUpti_ActivityMemset5>(work);
   }
   if (work.table == NsysWork::Table::kMemcpy) {
     if (work.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP) {
       return copy<CUpti_ActivityMemcpyPtoP4>(work, CUPTI_ACTIVITY_KIND_MEMCPY2);
     }
-    return version < kCuda128 ? copy<CUpti_ActivityMemcpy5>(work, CUPTI_ACTIVITY_KIND_MEMCPY)
-                              : copy<CUpti_ActivityMemcpy6>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
+    if (version < kCuda128) return copy<CUpti_ActivityMemcpy5>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
+    if (version < kCuda134) return copy<CUpti_ActivityMemcpy6>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
+    return copy<CUpti_ActivityMemcpy7>(work, CUPTI_ACTIVITY_KIND_MEMCPY);
   }
   if (version < kCuda118) return kernel<CUpti_ActivityKernel7>(work);
   if (version < kCuda120) return kernel<CUpti_ActivityKernel8>(work);
   if (version < kCuda130) return kernel<CUpti_ActivityKernel9>(work);
-  return kernel<CUpti_ActivityKernel10>(work);
+  if (version < kCuda131) return kernel<CUpti_ActivityKernel10>(work);
+  if (version < kCuda133) return kernel<CUpti_ActivityKernel11>(work);
+  if (version < kCuda134) return kernel<CUpti_ActivityKernel12>(work);
+  return kernel<CUpti_ActivityKernel13>(work);
 }
 
 RecordBytes nvidia_memory(const NsysMemory& row, std::uint32_t version) {
-  if (version < kCuda120) return memory<CUpti_ActivityMemory2>(row);
-  if (version < kCuda130) return memory<CUpti_ActivityMemory3>(row);
-  return memory<CUpti_ActivityMemory4>(row);
+  return version < kCuda126 ? memory<CUpti_ActivityMemory3>(row) : memory<CUpti_ActivityMemory4>(row);
 }
 
 RecordBytes nvidia_call(const NsysCall& call) {

@@ -1,6 +1,6 @@
 // Rows of an Nsight Systems export as the activity records that CUPTI of a release makes of them, by NVIDIA's own
-// structs and numbers (cupti_activity.h and cupti_activity_deprecated.h of CUDA 13.0): nothing of our declarations.
-// Fields that the export does not have are noise.
+// structs and numbers (cupti_activity.h and cupti_activity_deprecated.h of the newest release): nothing of our
+// declarations. Fields that the export does not have are noise.
 #pragma once
 
 #include <cstdint>

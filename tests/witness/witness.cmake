@@ -18,7 +18,8 @@ endforeach()
 add_library(debubble_witness INTERFACE)
 target_include_directories(debubble_witness INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(debubble_witness INTERFACE
-  DEBUBBLE_WITNESS_NEWEST="${debubble_witness_newest}" DEBUBBLE_WITNESS_OLDEST="${debubble_witness_oldest}")
+  DEBUBBLE_WITNESS_NEWEST="${debubble_witness_newest}" DEBUBBLE_WITNESS_OLDEST="${debubble_witness_oldest}"
+  $<$<BOOL:${debubble_SANITIZE}>:DEBUBBLE_SANITIZED>)
 
 # debubble_add_witnessed_tests(NAME cuda_abi SOURCES cuda_abi_test.cpp [LIBS ...])
 #

@@ -1,6 +1,7 @@
 // NVIDIA's own libraries, where tools/lib/witnesses.sh has put them. They load without a driver.
 #pragma once
 
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -19,7 +20,12 @@ inline std::vector<std::string> witnesses(const std::string& beginning) {
     for (const fs::directory_entry& package : fs::directory_iterator(release)) {
       if (!fs::is_directory(package.path() / "lib")) continue;
       for (const fs::directory_entry& file : fs::directory_iterator(package.path() / "lib")) {
-        if (file.path().filename().string().starts_with(beginning)) found.push_back(file.path().string());
+        const std::string name = file.path().filename().string();
+        if (name.starts_with(beginning)) found.push_back(file.path().string());
+#ifdef DEBUBBLE_SANITIZED
+        // A sanitizer's dlopen looks beside the sanitizer for what libnvrtc opens later, so that is opened here.
+        if (name.starts_with("libnvrtc-builtins.")) dlopen(file.path().c_str(), RTLD_NOW);
+#endif
       }
     }
   }

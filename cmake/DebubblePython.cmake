@@ -30,10 +30,9 @@ if(NOT TARGET pybind11::headers)
 endif()
 if(NOT debubble_python_missing)
   set(debubble_PYTHON_FOUND ON)
-  # The module is a shared object with our static libraries inside, so they are compiled for one. A tree has them once:
-  # the command is linked from the same objects, and without interposition they cost it nothing (python/README.md).
+  # The module is a shared object with static libraries inside: ours are always compiled for one (DebubbleTargets.cmake),
+  # these are those that are compiled here.
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-  add_compile_options($<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fno-semantic-interposition>)
 else()
   list(JOIN debubble_python_missing ", " debubble_PYTHON_PROBLEM)
   if(debubble_PYTHON STREQUAL "ON")

@@ -99,6 +99,8 @@ def main():
     if sys.argv[1] == "area":
         return check_area(sys.argv[2])
     build, area, words = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], " ".join(sys.argv[3:])
+    if not (build / "test_sources.txt").exists():
+        fail(f"{sys.argv[1]} is not configured, so it is not known what its tests need", f"cmake --preset {build.name}")
     targets, regex, binaries = choose(build, area, words)
     if words and not regex:
         fail(f"no test has `{words}` in its name, the names of its files or the titles of its cases",

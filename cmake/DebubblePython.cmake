@@ -4,9 +4,12 @@
 # (python/build_backend.py gives the one that pip runs in), else debubble_SYSTEM_PYTHON.
 
 # The system's Python, whose headers and modules are packages: a pyenv or a virtual environment before it in PATH has none
-# of them. The tests are run by it, too (tests/CMakeLists.txt).
+# of them. Scripts of tests and bench are run by it, or by that of -DPython3_EXECUTABLE=...
 find_program(debubble_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 mark_as_advanced(debubble_SYSTEM_PYTHON)
+if(NOT Python3_EXECUTABLE AND debubble_SYSTEM_PYTHON)
+  set(Python3_EXECUTABLE "${debubble_SYSTEM_PYTHON}")
+endif()
 set(debubble_PYTHON_FOUND OFF)
 set(debubble_PYTHON_PROBLEM "")
 if(NOT debubble_PYTHON MATCHES "^(AUTO|ON|OFF)$")

@@ -46,8 +46,8 @@ def check_choice(root, build):
     check("an area that does not", choose("layers") == (0, ["tests/layers/all"]), choose("layers"))
     # A file's name, a case's title, a script's name; in other letters, and with a blank.
     for words, area, target, test in (
-        ("find DEADLOCK", "-", "check_test", "check_test: a case of it"),
-        ("random deadlock", "property", "property_test", "property_test: rows shuffled at random deadlock"),
+        ("find DEADLOCK", "-", "check_test", "check_test:a case of it"),
+        ("random deadlock", "property", "property_test", "property_test:rows shuffled at random deadlock"),
         ("README.md", "-", "bin/debubble", "docs: README.md"),
     ):
         status, lines = choose(area, words)

@@ -72,7 +72,7 @@ def scripts_of(build, area, binaries):
     """What else ctest knows of."""
     folder = build if area == "-" else build / "tests" / area
     done = subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], check=True, capture_output=True)
-    is_case = re.compile(f"({'|'.join(binaries)})(: |_NOT_BUILT)").match
+    is_case = re.compile(f"({'|'.join(binaries)})(:|_NOT_BUILT)").match
     return [test for test in json.loads(done.stdout)["tests"] if not is_case(test["name"])]
 
 
@@ -89,8 +89,9 @@ def choose(build, area, words):
     known = subprocess.run(["ninja", "-C", str(build), "-t", "targets", "all"], check=True, capture_output=True, text=True)
     known = {line.split(":")[0] for line in known.stdout.splitlines()}
     targets = {*whole, *partly, *(output for test in scripts for output in outputs_of(test, build, known))}
-    regexes = [f": .*{pattern}"] if partly else []
-    regexes += [f"^({'|'.join(whole)}): "] if whole else []
+    # A case is "binary:title", by some doctests with a blank.
+    regexes = [f":.*{pattern}"] if partly else []
+    regexes += [f"^({'|'.join(whole)}):"] if whole else []
     regexes += [f"^({'|'.join(quoted(test['name']) for test in scripts)})$"] if scripts else []
     return targets, "|".join(regexes), binaries
 

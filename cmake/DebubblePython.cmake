@@ -1,8 +1,15 @@
 # Whether the Python module can be built: pybind11, and a Python with its headers.
 #
 # Sets debubble_PYTHON_FOUND, and debubble_PYTHON_PROBLEM to what is missing. The Python is that of -DPython_EXECUTABLE=...
-# (python/build_backend.py gives the one that pip runs in), else the system's, whose headers and NumPy are packages: a
-# pyenv before it in PATH has neither.
+# (python/build_backend.py gives the one that pip runs in), else debubble_SYSTEM_PYTHON.
+
+# The system's Python, whose headers and modules are packages: a pyenv or a virtual environment before it in PATH has none
+# of them. Scripts of tests and bench are run by it, or by that of -DPython3_EXECUTABLE=...
+find_program(debubble_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+mark_as_advanced(debubble_SYSTEM_PYTHON)
+if(NOT Python3_EXECUTABLE AND debubble_SYSTEM_PYTHON)
+  set(Python3_EXECUTABLE "${debubble_SYSTEM_PYTHON}")
+endif()
 set(debubble_PYTHON_FOUND OFF)
 set(debubble_PYTHON_PROBLEM "")
 if(NOT debubble_PYTHON MATCHES "^(AUTO|ON|OFF)$")
@@ -12,12 +19,8 @@ if(debubble_PYTHON STREQUAL "OFF")
   return()
 endif()
 
-if(NOT Python_EXECUTABLE)
-  find_program(debubble_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
-  mark_as_advanced(debubble_SYSTEM_PYTHON)
-  if(debubble_SYSTEM_PYTHON)
-    set(Python_EXECUTABLE "${debubble_SYSTEM_PYTHON}")
-  endif()
+if(NOT Python_EXECUTABLE AND debubble_SYSTEM_PYTHON)
+  set(Python_EXECUTABLE "${debubble_SYSTEM_PYTHON}")
 endif()
 find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
 find_package(pybind11 2.10 QUIET CONFIG)

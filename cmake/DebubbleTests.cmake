@@ -1,3 +1,24 @@
+# debubble_say_python_modules(yaml torch ...)
+#
+# Says which Python runs the tests, which of the modules it lacks, and how to install them there. Tests that need one are
+# skipped without.
+function(debubble_say_python_modules)
+  set(code "import importlib.util, sys; print(*(m for m in sys.argv[1:] if not importlib.util.find_spec(m)), sep=', ')")
+  execute_process(COMMAND "${Python3_EXECUTABLE}" -c "${code}" ${ARGN}
+    OUTPUT_VARIABLE missing OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(text "tests are run by Python ${Python3_VERSION}, ${Python3_EXECUTABLE}")
+  if(missing)
+    string(REPLACE "," "" modules "${missing}")
+    set(install "${Python3_EXECUTABLE} -m pip install ${modules}")
+    if(Python3_EXECUTABLE STREQUAL debubble_SYSTEM_PYTHON)
+      string(REGEX REPLACE "(^|, )" " python3-" packages "${missing}")
+      set(install "apt-get install${packages}")
+    endif()
+    string(APPEND text ", which has no ${missing}: tests of these are skipped (${install})")
+  endif()
+  message(NOTICE "${text}")
+endfunction()
+
 # debubble_add_tests(NAME units_test SOURCES units_test.cpp ... [LIBS debubble::core ...] [TIMEOUT seconds])
 #
 # Makes one doctest binary and registers each of its cases with ctest as "<name>: <case>", labelled with the folder it
@@ -15,9 +36,10 @@ function(debubble_add_tests)
   debubble_configure_target(${arg_NAME})
   debubble_compile_together(${arg_NAME})
   debubble_optimise_lightly(${arg_NAME})
-  if(TARGET debubble)
-    add_dependencies(${arg_NAME} debubble)
-  endif()
+  # For tools/lib/choose_tests.py.
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE folder)
+  list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  set_property(GLOBAL APPEND_STRING PROPERTY debubble_TEST_SOURCES "${arg_NAME};${folder};${arg_SOURCES}\n")
   doctest_discover_tests(${arg_NAME}
     TEST_PREFIX "${arg_NAME}: "
     PROPERTIES LABELS ${area} TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "SKIPPED:"

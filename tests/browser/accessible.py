@@ -68,7 +68,7 @@ def main():
                         check_axe(checks, page, theme)
     status = checks.status()
     if status == 0 and not AXE.exists():
-        where = "; tools/test tried npm ci, which needs registry.npmjs.org" if os.environ.get("CI") else ": npm ci in tools/report"
+        where = "; tools/test tried npm ci, which takes npm and its registry" if os.environ.get("CI") else ": npm ci in tools/report"
         print(f"without axe-core, which is not installed{where}")
     return status
 

@@ -1,4 +1,4 @@
-"""The bare Debian 12 that every machine of this area starts from: made once by mmdebstrap and kept outside of the tree.
+"""The bare Debian that every machine of this area starts from: made once by mmdebstrap and kept outside of the tree.
 
 It holds what README.md asks for, git and apt, and nothing else. The archive is made anew when its recipe changes, when
 it is older than three weeks, or when its checksum is wrong. Two runs at the same time take turns here.
@@ -10,19 +10,14 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import subprocess
 import tempfile
 import time
 
+import mirrors
+
 INCLUDED = ["git", "ca-certificates"]
-SUITE = "bookworm"
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-DEFAULT_SOURCES = [
-    f"deb http://deb.debian.org/debian {SUITE} main",
-    f"deb http://deb.debian.org/debian {SUITE}-updates main",
-    f"deb http://deb.debian.org/debian-security {SUITE}-security main",
-]
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"  # has the keys of all releases
 MAX_AGE_S = 21 * 24 * 3600
 
 
@@ -40,39 +35,12 @@ def locked(cache):
         yield
 
 
-def output_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def apt_sources():
-    """The lines of sources.list: the mirrors that this machine uses for the same release, or Debian's own."""
-    form = "$(ORIGIN) $(RELEASE) $(COMPONENT) $(REPO_URI)"
-    lines = []
-    for line in output_of("apt-get", "indextargets", "--format", form, "Created-By: Packages").splitlines():
-        origin, release, component, uri = line.split(" ", 3)
-        if origin == "Debian" and component == "main" and re.fullmatch(SUITE + "(-updates|-security)?", release):
-            lines.append(f"deb {uri} {release} main")
-    return sorted(set(lines)) if f" {SUITE} main" in "\n".join(lines) else DEFAULT_SOURCES
-
-
-def apt_settings():
-    """How this machine reaches its mirrors: apt's settings of proxies and checks, and the environment's proxies."""
-    wanted = re.compile(r"Acquire::(https?::|Check-|Retries|ForceIPv).*")
-    dumped = output_of("apt-config", "dump", "--no-empty", "--format", "%F %v%n").splitlines()
-    settings = dict(line.split(" ", 1) for line in dumped if wanted.match(line) and "Auto-Detect" not in line)
-    for scheme in ("http", "https"):
-        proxy = os.environ.get(f"{scheme}_proxy")
-        if proxy:
-            settings.setdefault(f"Acquire::{scheme}::Proxy", proxy)
-    return settings
-
-
-def make_archive(path, sources, settings):
+def make_archive(path, suite, sources, settings):
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--include=" + ",".join(INCLUDED), "--quiet"]
     command += [f"--keyring={KEYRING}"] if os.path.exists(KEYRING) else []
     command += [f'--aptopt={name} "{value}"' for name, value in settings.items()]
     command += ["--dpkgopt=force-unsafe-io"]  # a root that is thrown away need not survive a power cut
-    command += [SUITE, str(path), *sources]
+    command += [suite, str(path), *sources]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"mmdebstrap failed with status {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -86,29 +54,33 @@ def sha256_of(path):
     return digest.hexdigest()
 
 
+def is_young(file):
+    return time.time() - file.stat().st_mtime < MAX_AGE_S
+
+
 def is_intact(archive, note):
     try:
-        wanted = json.loads(note.read_text())["sha256"]
-        return time.time() - note.stat().st_mtime < MAX_AGE_S and sha256_of(archive) == wanted
+        return is_young(note) and sha256_of(archive) == json.loads(note.read_text())["sha256"]
     except (OSError, ValueError, KeyError):
         return False
 
 
-def base_archive(cache, say):
-    """The archive of the base root, made when there is none that will do. To be called with the cache locked."""
-    sources, settings = apt_sources(), apt_settings()
-    recipe = {"suite": SUITE, "packages": INCLUDED, "sources": sources, "settings": settings}
+def base_archive(cache, suite, say):
+    """The archive of the suite's base root, made when there is none that will do. To be called with the cache locked."""
+    sources, settings = mirrors.sources(suite), mirrors.apt_settings()
+    recipe = {"suite": suite, "packages": INCLUDED, "sources": sources, "settings": settings}
     name = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
-    archive, note = cache / f"base-{name}.tar", cache / f"base-{name}.json"
+    archive, note = cache / f"base-{suite}-{name}.tar", cache / f"base-{suite}-{name}.json"
     if is_intact(archive, note):
         say(f"base root: {archive} is intact")
         return archive
     for old in cache.glob("base-*"):
-        old.unlink()  # another run that still reads one has it open
+        if old.name.startswith(f"base-{suite}-") or not is_young(old):
+            old.unlink()  # another run that still reads one has it open
     with tempfile.TemporaryDirectory(prefix="making-", dir=cache) as folder:
         fresh = pathlib.Path(folder) / archive.name
-        say("base root: mmdebstrap " + SUITE)
-        make_archive(fresh, sources, settings)
+        say("base root: mmdebstrap with " + ", ".join(line.split()[2] for line in sources))
+        make_archive(fresh, suite, sources, settings)
         recipe["sha256"] = sha256_of(fresh)
         os.replace(fresh, archive)
         (pathlib.Path(folder) / "note").write_text(json.dumps(recipe, indent=1))
@@ -116,16 +88,13 @@ def base_archive(cache, say):
     return archive
 
 
-def pinned_source(cache, url, sha256):
-    """The archive `url` of Debian's pool as apt's own helper fetches it, so that it works wherever apt does."""
-    path = cache / pathlib.PurePosixPath(url).name
+def pinned_source(cache, path_in_pool, sha256):
+    """An archive of Debian's pool."""
+    path = cache / pathlib.PurePosixPath(path_in_pool).name
     if path.exists() and sha256_of(path) == sha256:
         return path
-    mirror = next(line for line in apt_sources() if line.endswith(f" {SUITE} main")).split()[1].rstrip("/")
-    options = [text for name, value in apt_settings().items() for text in ("-o", f"{name}={value}")]
     partial = path.with_suffix(".partial")
-    subprocess.run(["/usr/lib/apt/apt-helper", *options, "-o", "APT::Sandbox::User=root", "download-file",
-                    f"{mirror}/pool/main/{url}", str(partial)], check=True, stdout=subprocess.DEVNULL)
+    mirrors.download(f"{mirrors.main_repository()}/pool/main/{path_in_pool}", partial)
     os.replace(partial, path)
     return path
 

@@ -1,6 +1,6 @@
 """The machines: what each has, what is typed there, and what must come of it.
 
-The bare machine builds everything once. The others are copies of it, so that they compile only what differs.
+The bare machine of a release builds everything once. The others are copies of it, so that they compile only what differs.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ def expect_in(text, wanted, output):
     expect(wanted in output, f"`{text}` did not print: {wanted}", output[-6000:])
 
 
-def unpacked(name, folder, cache, say):
-    """A machine of the base root, as that is."""
+def unpacked(name, folder, cache, say, suite="bookworm"):
+    """A machine of the suite's base root, as that is."""
     with base_root.locked(cache):
-        base_root.unpack(base_root.base_archive(cache, say), folder / name)
+        base_root.unpack(base_root.base_archive(cache, suite, say), folder / name)
     return Machine(name, folder / name)
 
 
@@ -185,7 +185,8 @@ def with_clang(machine, document, cache, say):
     #include would not show in what is compiled together."""
     del cache
     machine.run("rm -rf build")
-    machine.apt("purge", "g++", "g++-12", "gcc", "gcc-12")
+    version = machine.run("g++ -dumpversion")[0].strip()
+    machine.apt("purge", "g++", f"g++-{version}", "gcc", f"gcc-{version}")
     machine.apt("install", "clang")
     expect(not machine.succeeds("command -v g++ || command -v gcc"), "g++ is still there")
     configured = configure(machine, document, "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -Ddebubble_UNITY=OFF")

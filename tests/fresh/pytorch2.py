@@ -15,17 +15,16 @@ import sys
 import tempfile
 
 import base_root
+import mirrors
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ["hooks_test.py", "hooks_ranges_test.py", "hooks_trainers_test.py"]
-MIRROR = "http://deb.debian.org/debian"
 
 
 def make_root(root):
-    settings = {"Acquire::Check-Valid-Until": "false", **base_root.apt_settings()}  # mirrors may lag behind
     command = ["mmdebstrap", "--mode=root", "--variant=apt", "--include=python3-torch", "--quiet"]
-    command += [f'--aptopt={name} "{value}"' for name, value in settings.items()]
-    subprocess.run([*command, "trixie", str(root), MIRROR], stdin=subprocess.DEVNULL, check=True)
+    command += [f'--aptopt={name} "{value}"' for name, value in mirrors.apt_settings().items()]
+    subprocess.run([*command, "trixie", str(root), *mirrors.sources("trixie")], stdin=subprocess.DEVNULL, check=True)
 
 
 def fill_root(root):

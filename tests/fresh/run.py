@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """README's first command on machines that have none of what this one has (the test area `fresh`).
 
-    tests/fresh/run.py                    all machines
+    tests/fresh/run.py                    the releases of Debian that README names, and on the first all other machines
+    tests/fresh/run.py --suite testing    another one, alone
     tests/fresh/run.py --only no-simdjson the bare machine, which all others start from, and the machines named
     tests/fresh/run.py --only package --keep dist
                                           makes the packages, tries them, and keeps them in the folder dist
     tests/fresh/run.py --only wheel       `pip install .` offline, and its wheel, each in a bare root
 
-Makes a bare Debian 12 root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
+Makes a bare Debian root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
 then builds in copies of that root that differ by what is installed (machines.py). Packages are made and tried when they
-are named (package.py). Takes root, apt and minutes. Without root it is skipped, unless $CI is set: there it fails.
+are named (package.py). Takes root, apt, a mirror of Debian (mirrors.py) and minutes. Where these are missing it is
+skipped, unless $CI is set: there it fails.
 """
 
 import argparse
@@ -25,11 +27,14 @@ import time
 
 import base_root
 import machines
+import mirrors
 import package
 import readme
 import wheel
 from machine import TREE, CommandFailed
 
+# The other machines are copies of the first.
+RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 STARTED = time.monotonic()
 
@@ -59,6 +64,10 @@ def missing_prerequisite():
                     "objdump"):
         if shutil.which(command) is None:
             return f"the command {command} is missing (tools/test installs it)"
+    try:
+        mirrors.repositories()
+    except mirrors.NoMirror as error:
+        return str(error)
     return None
 
 
@@ -95,39 +104,52 @@ def clone_into(root):
     settings.unlink()
 
 
-def start_machine(cache, folder):
-    with phase("base root"):
-        machine = machines.unpacked("bare", folder, cache, say)
+def bare_machine(suite, folder, cache):
+    """Does what README's first command does on the release, and returns the machine where it was done."""
+    release = RELEASES.get(suite, suite)
+    with phase(f"{release}: base root"):
+        machine = machines.unpacked(suite, folder, cache, say, suite)
     clone_into(machine.root)
-    return machine
-
-
-def run_all(folder, chosen, keep):
-    cache = base_root.cache_folder()
-    if chosen and "wheel" in chosen:
-        with phase("wheel"):
-            wheel.check_wheel(folder, cache, say, clone_into)
-        if set(chosen) == {"wheel"}:
-            return
-    bare = start_machine(cache, folder)
     document = readme.Readme(SOURCE / "README.md")
-    machines.check_bare(bare)
-    with phase(f"bare: {document.first_command}"):
-        first = machines.first_run(bare, document)
-    with phase(f"bare: {document.first_command}, once more"):
-        machines.second_run(bare, document, first)
+    machines.check_bare(machine)
+    with phase(f"{release}: {document.first_command}"):
+        first = machines.first_run(machine, document)
+    with phase(f"{release}: {document.first_command}, once more"):
+        machines.second_run(machine, document, first)
+    return machine, document
+
+
+def run_release(suite, others, folder, cache, keep):
+    """The bare machine and the `others` that start from it."""
+    bare, document = bare_machine(suite, folder, cache)
     for name, check in machines.OTHERS.items():
-        if not chosen or name in chosen:
+        if name in others:
             with phase(name):
                 check(bare.copy(name, folder), document, cache, say)
-    if chosen and "package" in chosen:
+    if "package" in others:
         with phase("package"):
             package.check_packages(bare.copy("package", folder), folder, cache, say, keep)
+
+
+def run_all(folder, arguments):
+    cache = base_root.cache_folder()
+    chosen = set(arguments.only or [])
+    if "wheel" in chosen:
+        with phase("wheel"):
+            wheel.check_wheel(folder, cache, say, clone_into)
+        if chosen == {"wheel"}:
+            return
+    first = next(iter(RELEASES))
+    suites = [arguments.suite] if arguments.suite else list(RELEASES) if chosen <= {"bare"} else [first]
+    for suite in suites:
+        others = chosen if chosen or suite != first else set(machines.OTHERS)
+        run_release(suite, others, folder, cache, arguments.keep)
     say("all machines: as promised")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", help="a release by Debian's name for it, such as trixie or testing")
     parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS, "package", "wheel"])
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="where the packages are copied to")
     parser.add_argument("--in-folder", type=pathlib.Path, help=argparse.SUPPRESS)
@@ -139,7 +161,7 @@ def main():
         with base_root.run_folder(base_root.cache_folder()) as folder:
             return run_in_namespaces(folder, sys.argv[1:])
     try:
-        run_all(arguments.in_folder, arguments.only, arguments.keep)
+        run_all(arguments.in_folder, arguments)
     except (CommandFailed, machines.Unexpected, RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"FAILED: {error}")
         return 1

@@ -15,7 +15,7 @@ die() {
 build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 # Libraries, as packages. Tests need more, and some presets a second compiler.
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
-test_commands=(python3:python3 clang-format-14:clang-format-14)
+test_commands=(python3:python3)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
   libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy)
 # What makes the bare Debian of tests/fresh, and looks at the packages that are made there.
@@ -26,12 +26,15 @@ package_packages=(dpkg-dev file:file gzip:gzip)
 plugin_packages=(libopenmpi-dev coinor-libcbc-dev)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
 # tsc: their bundle. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of the Python module.
-optional_test_packages=(python3-torch bwrap:bubblewrap mandoc:mandoc fish:fish zsh:zsh libcairo2
+# clang-format: another release formats differently.
+optional_test_packages=(clang-format-14:clang-format-14 python3-torch bwrap:bubblewrap mandoc:mandoc fish:fish zsh:zsh libcairo2
   chromium:chromium esbuild:esbuild tsc:node-typescript python3-nbclient python3-ipykernel python3-pandas mypy:mypy)
 # What makes the playground, in addition to esbuild and tsc; its tests are in the preset long.
 playground_packages=(em++:emscripten)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)
+# Another release has other checks.
+tidy_packages=(clang-tidy-14:clang-tidy-14)
 
 # Prints the packages among `$@` that dpkg does not have. Items are packages or command:package.
 missing_packages() {

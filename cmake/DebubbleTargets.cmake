@@ -29,11 +29,6 @@ function(debubble_compile_together target)
   endif()
 endfunction()
 
-set(debubble_STANDARD_HEADERS
-  <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <deque> <fstream>
-  <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <queue> <set> <span> <sstream> <stdexcept> <string>
-  <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility> <variant> <vector>)
-
 # For code whose own speed nobody notices.
 function(debubble_optimise_lightly target)
   separate_arguments(flags UNIX_COMMAND "${debubble_chosen_light_flags}")
@@ -71,13 +66,6 @@ function(debubble_add_library name)
   debubble_compile_together(${target})
   if(NOT arg_FAST)
     debubble_optimise_lightly(${target})
-  endif()
-  # All flags are the same then, so that the standard library's headers, three quarters of the lines of every object, are
-  # compiled once for all. Not elsewhere: it gains little per object, and compiler caches go without.
-  if(debubble_QUICK AND name STREQUAL "core")
-    target_precompile_headers(${target} PRIVATE ${debubble_STANDARD_HEADERS})
-  elseif(debubble_QUICK)
-    target_precompile_headers(${target} REUSE_FROM debubble_core)
   endif()
   if(debubble_INSTALL AND NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT debubbleTargets

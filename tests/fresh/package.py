@@ -15,6 +15,7 @@ import sys
 
 import base_root
 import wheel
+from machine import TREE
 from machines import expect, expect_in, unpacked
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -63,7 +64,7 @@ def make(machine, others, cache, say):
     maintainer = " ".join(f"{name}={shlex.quote(os.environ.get(name, default))}" for name, default in MAINTAINER.items())
     machine.run(f"{maintainer} {wheel.FETCHED} DEBUBBLE_MIRROR=file:///mirror DEBUBBLE_PYTHON_HEADERS={headers} "
                 f"tools/package --build build/release {OUT}")
-    folder = machine.root / "root/debubble" / OUT
+    folder = machine.root / TREE.lstrip("/") / OUT
     files = {file.name: file for file in folder.iterdir()}
     say("package: made " + ", ".join(f"{name} ({file.stat().st_size / 1e6:.1f} MB)" for name, file in sorted(files.items())))
     archives = [file for name, file in files.items() if name.endswith(".tar.gz")]

@@ -135,5 +135,5 @@ def install_alone(machine, wheel, python):
 
 def check_removed(machine, venv):
     machine.run(f"{venv}/bin/pip uninstall -y debubble")
-    left, _ = machine.run(f"find {venv} -name '*debubble*'")
+    left, _ = machine.run(f"find {venv} -type f -path '*debubble*'")
     expect(not left, "uninstall left files", left)

@@ -6,6 +6,7 @@ Usage: check_package.py BINARY
 Building it from nothing is tests/fresh/run.py --only wheel.
 """
 
+import atexit
 import base64
 import csv
 import functools
@@ -29,6 +30,7 @@ import build_backend  # noqa: E402
 
 BUILD = pathlib.Path(BINARY).parents[1]
 SCRATCH = tempfile.TemporaryDirectory()
+atexit.register(SCRATCH.cleanup)  # in silence
 DATA = "share/debubble/"
 IN_DATA = {DATA + "kernels/h100.csv", DATA + "traces/published/zb-a100-1.5b-m24.json", DATA + "traces/measured/measured.suite.json",
            DATA + "python/debubble_hooks/__init__.py", DATA + "python/debubble_torch/__init__.py",
@@ -126,7 +128,7 @@ def check_installed():
     assert place.startswith(str(folder)) and numbers == "True 1456749000", (place, numbers)
     assert len(refused) == 3 and all("pip install 'debubble[numpy]'" in line for line in refused), refused
     run("pip", "-q", "uninstall", "-y", "debubble")
-    left = [str(path) for path in folder.rglob("*debubble*")]
+    left = [str(path) for path in folder.rglob("*") if path.is_file() and "debubble" in str(path.relative_to(folder))]
     assert not left, left
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The wheel that python/build_backend.py makes, of this build's command and module: whole, and enough in a bare environment.
 
-Usage: check_package.py BINARY
+Usage: check_package.py BINARY [FILE...]
 
-Building it from nothing is tests/fresh/run.py --only wheel.
+The files are those that must have been built, too. Building it from nothing is tests/fresh/run.py --only wheel.
 """
 
 import atexit

@@ -1,7 +1,8 @@
 # What cpack makes (tools/package calls it): with debubble_PACKAGE=TGZ an archive that may be unpacked anywhere, with DEB
-# Debian packages, one for each of the components of our install rules:
+# Debian packages, one for each of the components of our install rules (wheels are made of a build for TGZ, without cpack):
 #
 #   command       the command, its data, the injection library, Python packages, manual pages, completions
+#   python        the Python module; wheels only
 #   mpi, cbc      the plugins, where their libraries were found (no part of the archive but when they are built)
 #   development   static libraries, headers and the CMake package; Debian packages only
 #

@@ -1,7 +1,8 @@
 # Whether the Python module can be built: pybind11, and a Python with its headers.
 #
 # Sets debubble_PYTHON_FOUND, and debubble_PYTHON_PROBLEM to what is missing. The Python is that of -DPython_EXECUTABLE=...
-# (python/build_backend.py gives the one that pip runs in), else debubble_SYSTEM_PYTHON.
+# (python/build_backend.py gives the one that pip runs in), else debubble_SYSTEM_PYTHON. debubble_PYTHON_HEADERS takes its
+# place in a build of wheels for other Pythons: a module is linked to no library of theirs.
 
 # The system's Python, whose headers and modules are packages: a pyenv or a virtual environment before it in PATH has none
 # of them. Scripts of tests and bench are run by it, or by that of -DPython3_EXECUTABLE=...
@@ -22,7 +23,16 @@ endif()
 if(NOT Python_EXECUTABLE AND debubble_SYSTEM_PYTHON)
   set(Python_EXECUTABLE "${debubble_SYSTEM_PYTHON}")
 endif()
-find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
+if(debubble_PYTHON_HEADERS)
+  file(STRINGS "${debubble_PYTHON_HEADERS}/patchlevel.h" Python_VERSION REGEX "^#define PY_VERSION ")
+  string(REGEX REPLACE ".*\"(.*)\"" "\\1" Python_VERSION "${Python_VERSION}")
+  set(Python_EXECUTABLE "${debubble_PYTHON_HEADERS}")
+  set(Python_INCLUDE_DIRS "${debubble_PYTHON_HEADERS}")
+  set(Python_SOABI "")  # its name would be longer; one of this name is found, too
+  set(Python_Development.Module_FOUND TRUE)
+endif()
+set(PYBIND11_NOPYTHON ON)  # of pybind11 only the headers are used
 find_package(pybind11 2.10 QUIET CONFIG)
 set(debubble_python_missing "")
 if(NOT Python_Development.Module_FOUND)

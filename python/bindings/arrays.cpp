@@ -70,9 +70,10 @@ py::dtype dtype_of(const std::vector<Column>& columns, std::size_t row_size) {
   return py::dtype(std::move(names), std::move(types), std::move(offsets), static_cast<py::ssize_t>(row_size));
 }
 
-// Takes a copy. Results do not change, so that two who share one cannot disturb each other.
-py::array fixed(const py::dtype& type, const void* rows, std::size_t count) {
-  py::array array(type, {count}, {}, rows);
+// Takes a copy. Results do not change, so that two who share one cannot disturb each other. The size of a row is given,
+// for pybind11 before 2.12 cannot ask a dtype of NumPy 2.
+py::array fixed(const std::vector<Column>& columns, std::size_t row_size, const void* rows, std::size_t count) {
+  py::array array(dtype_of(columns, row_size), {count}, {row_size}, rows);
   array.attr("flags").attr("writeable") = false;
   return array;
 }
@@ -91,16 +92,15 @@ py::array spans_array(const Timeline& timeline) {
     rows.push_back(row_of(span, span.op, partner != nullptr));
     if (partner != nullptr) rows.push_back(row_of(span, *partner, true));
   }
-  const py::dtype type = dtype_of({{"device", "<i4", offsetof(SpanRow, device)},
-                                   {"kind", "<U1", offsetof(SpanRow, kind)},
-                                   {"stage", "<i4", offsetof(SpanRow, stage)},
-                                   {"microbatch", "<i4", offsetof(SpanRow, microbatch)},
-                                   {"paired", "?", offsetof(SpanRow, paired)},
-                                   {"ready_ns", "<i8", offsetof(SpanRow, ready)},
-                                   {"begin_ns", "<i8", offsetof(SpanRow, begin)},
-                                   {"end_ns", "<i8", offsetof(SpanRow, end)}},
-                                  sizeof(SpanRow));
-  return fixed(type, rows.data(), rows.size());
+  return fixed({{"device", "<i4", offsetof(SpanRow, device)},
+                {"kind", "<U1", offsetof(SpanRow, kind)},
+                {"stage", "<i4", offsetof(SpanRow, stage)},
+                {"microbatch", "<i4", offsetof(SpanRow, microbatch)},
+                {"paired", "?", offsetof(SpanRow, paired)},
+                {"ready_ns", "<i8", offsetof(SpanRow, ready)},
+                {"begin_ns", "<i8", offsetof(SpanRow, begin)},
+                {"end_ns", "<i8", offsetof(SpanRow, end)}},
+               sizeof(SpanRow), rows.data(), rows.size());
 }
 
 py::array transfers_array(const Timeline& timeline) {
@@ -110,18 +110,17 @@ py::array transfers_array(const Timeline& timeline) {
     rows.push_back({one.begin, one.end, one.latency, one.contention, one.bytes, one.op.stage, one.op.microbatch,
                     one.from_device, one.to_device, letter_of(one.op.kind)});
   }
-  const py::dtype type = dtype_of({{"kind", "<U1", offsetof(TransferRow, kind)},
-                                   {"stage", "<i4", offsetof(TransferRow, stage)},
-                                   {"microbatch", "<i4", offsetof(TransferRow, microbatch)},
-                                   {"from_device", "<i4", offsetof(TransferRow, from_device)},
-                                   {"to_device", "<i4", offsetof(TransferRow, to_device)},
-                                   {"begin_ns", "<i8", offsetof(TransferRow, begin)},
-                                   {"end_ns", "<i8", offsetof(TransferRow, end)},
-                                   {"latency_ns", "<i8", offsetof(TransferRow, latency)},
-                                   {"contention_ns", "<i8", offsetof(TransferRow, contention)},
-                                   {"bytes", "<i8", offsetof(TransferRow, bytes)}},
-                                  sizeof(TransferRow));
-  return fixed(type, rows.data(), rows.size());
+  return fixed({{"kind", "<U1", offsetof(TransferRow, kind)},
+                {"stage", "<i4", offsetof(TransferRow, stage)},
+                {"microbatch", "<i4", offsetof(TransferRow, microbatch)},
+                {"from_device", "<i4", offsetof(TransferRow, from_device)},
+                {"to_device", "<i4", offsetof(TransferRow, to_device)},
+                {"begin_ns", "<i8", offsetof(TransferRow, begin)},
+                {"end_ns", "<i8", offsetof(TransferRow, end)},
+                {"latency_ns", "<i8", offsetof(TransferRow, latency)},
+                {"contention_ns", "<i8", offsetof(TransferRow, contention)},
+                {"bytes", "<i8", offsetof(TransferRow, bytes)}},
+               sizeof(TransferRow), rows.data(), rows.size());
 }
 
 py::array ops_array(const Schedule& schedule) {
@@ -136,14 +135,13 @@ py::array ops_array(const Schedule& schedule) {
       second = op.paired_with_next;
     }
   }
-  const py::dtype type = dtype_of({{"device", "<i4", offsetof(OpRow, device)},
-                                   {"position", "<i4", offsetof(OpRow, position)},
-                                   {"kind", "<U1", offsetof(OpRow, kind)},
-                                   {"stage", "<i4", offsetof(OpRow, stage)},
-                                   {"microbatch", "<i4", offsetof(OpRow, microbatch)},
-                                   {"paired", "?", offsetof(OpRow, paired)}},
-                                  sizeof(OpRow));
-  return fixed(type, rows.data(), rows.size());
+  return fixed({{"device", "<i4", offsetof(OpRow, device)},
+                {"position", "<i4", offsetof(OpRow, position)},
+                {"kind", "<U1", offsetof(OpRow, kind)},
+                {"stage", "<i4", offsetof(OpRow, stage)},
+                {"microbatch", "<i4", offsetof(OpRow, microbatch)},
+                {"paired", "?", offsetof(OpRow, paired)}},
+               sizeof(OpRow), rows.data(), rows.size());
 }
 
 py::array memory_array(const std::vector<MemoryPoint>& points) {
@@ -161,7 +159,7 @@ py::array memory_array(const std::vector<MemoryPoint>& points) {
   }
   std::vector<Column> columns;
   for (std::size_t k = 0; k < kColumns; ++k) columns.push_back({names[k].c_str(), "<i8", k * sizeof(std::int64_t)});
-  return fixed(dtype_of(columns, kColumns * sizeof(std::int64_t)), rows.data(), points.size());
+  return fixed(columns, kColumns * sizeof(std::int64_t), rows.data(), points.size());
 }
 
 }  // namespace debubble::python

@@ -17,6 +17,7 @@ Everything is computed by the command's own library; `.json` of a result is what
 from __future__ import annotations
 
 import os as _os
+from pathlib import Path as _Path
 from typing import Any as _Any
 
 from debubble import _core
@@ -36,7 +37,13 @@ for _name in __all__:
     if isinstance(globals().get(_name), type):
         globals()[_name].__module__ = __name__
 
-_core.set_prefix(_os.path.dirname(_os.path.abspath(_core.__file__)))
+def _prefix() -> str:
+    """Where share/debubble is that the command reads, too: that of the environment into which the wheel was installed."""
+    package = _Path(_core.__file__).absolute().parent
+    return str(next((folder for folder in (package, *package.parents) if (folder / "share/debubble").is_dir()), package))
+
+
+_core.set_prefix(_prefix())
 
 
 def simulate(scenario: _Any = None, /, **flags: _Any) -> Simulation:

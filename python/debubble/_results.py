@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as _json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,20 @@ def _pandas() -> Any:
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_pandas() takes pandas, which is not installed (apt-get install python3-pandas); "
-                          "the arrays and .data hold the same") from None
+        raise ImportError("to_pandas() takes pandas, which is not installed (pip install 'debubble[pandas]'; apt-get "
+                          "install python3-pandas); the arrays and .data hold the same") from None
     return pandas
+
+
+def _arrays(make: Callable[[], Any]) -> Any:
+    """What the library makes of NumPy's arrays, the only thing here that needs it."""
+    try:
+        return make()
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "numpy":
+            raise
+        raise ImportError("this is a NumPy array, and numpy is not installed (pip install 'debubble[numpy]'; apt-get "
+                          "install python3-numpy); all else works without") from None
 
 
 def _html(title: str, svg: str) -> str:
@@ -108,13 +120,13 @@ class Simulation:
         By device, then in running order. `kind` is F, B, I (input gradient), W (weight gradient), R (recomputation),
         S or T (a split output layer). Both ops of an overlapped pair have the pair's times, and `paired` is True.
         """
-        return self._run.spans()
+        return _arrays(self._run.spans)
 
     @cached_property
     def transfers(self) -> numpy.ndarray:
         """What was sent: kind, stage, microbatch, from_device, to_device, begin_ns, end_ns, latency_ns, contention_ns,
         bytes."""
-        return self._run.transfers()
+        return _arrays(self._run.transfers)
 
     @cached_property
     def memory(self) -> tuple[numpy.ndarray, ...]:
@@ -122,7 +134,7 @@ class Simulation:
 
         A row's sizes hold from its time to the next row's.
         """
-        return tuple(self._run.memory())
+        return tuple(_arrays(self._run.memory))
 
     def svg(self, show: str = "pipeline", width: str = "180mm", mono: bool = False) -> str:
         """A figure: `show` is pipeline, causes, idle or memory, or several joined by commas."""
@@ -370,7 +382,7 @@ class Schedule:
     @cached_property
     def ops(self) -> numpy.ndarray:
         """All ops in their order: device, position, kind, stage, microbatch, paired."""
-        return self._native.ops()
+        return _arrays(self._native.ops)
 
     def to_pandas(self) -> pandas.DataFrame:
         """`ops` as a DataFrame."""

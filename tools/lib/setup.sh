@@ -17,11 +17,11 @@ build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
 test_commands=(python3:python3)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
-  libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy)
+  libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy python3-venv)
 # What makes the bare Debian of tests/fresh, and looks at the packages that are made there.
 fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring lintian:lintian objdump:binutils)
 # What tools/package needs in addition.
-package_packages=(dpkg-dev file:file gzip:gzip)
+package_packages=(dpkg-dev file:file gzip:gzip python3-dev python3-venv)
 # For the plugins of MPI and CBC, which packages have where apt knows these.
 plugin_packages=(libopenmpi-dev coinor-libcbc-dev)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and

@@ -2,56 +2,10 @@
 #
 # The pinned archives are the sources from which Debian 12 builds its packages, so a download is the same version as an
 # installation there. Their SHA-256 sums are those in Debian's signed .dsc files.
-include(FetchContent)
+include(DebubbleDependency)
 
 set(debubble_APT_LINE
   "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev doctest-dev libbenchmark-dev zlib1g-dev")
-set(debubble_MIRROR "https://deb.debian.org/debian/pool/main" CACHE STRING
-  "The folder pool/main of a Debian mirror, from which pinned libraries are downloaded")
-set(debubble_MISSING "")
-set(debubble_DEPENDENCY_SUMMARY "")
-
-# Puts the archive at `path`, unless it is there already, and sets debubble_HAVE_ARCHIVE. Failing is not an error yet:
-# the list of all that is missing is.
-function(debubble_download url path sha256)
-  set(found "")
-  if(EXISTS "${path}")
-    file(SHA256 "${path}" found)
-  endif()
-  if(NOT found STREQUAL sha256)
-    message(STATUS "downloading ${debubble_MIRROR}/${url}")
-    file(DOWNLOAD "${debubble_MIRROR}/${url}" "${path}" STATUS status INACTIVITY_TIMEOUT 30 TLS_VERIFY ON)
-    file(SHA256 "${path}" found)
-    list(POP_FRONT status code reason)
-    if(NOT code EQUAL 0)
-      message(STATUS "download failed: ${reason} (-Ddebubble_MIRROR names another mirror's pool/main)")
-    elseif(NOT found STREQUAL sha256)
-      message(STATUS "download refused: its SHA-256 is ${found}, expected ${sha256}")
-    endif()
-  endif()
-  if(found STREQUAL sha256)
-    set(debubble_HAVE_ARCHIVE ON PARENT_SCOPE)
-  else()
-    set(debubble_HAVE_ARCHIVE OFF PARENT_SCOPE)
-  endif()
-endfunction()
-
-# Adds a library that is not installed as a subproject. On failure its target is simply not there.
-macro(debubble_fetch name url sha256)
-  set(debubble_url "${url}")
-  string(TOUPPER "${name}" debubble_upper)
-  cmake_path(GET debubble_url FILENAME debubble_archive)
-  set(debubble_archive "${PROJECT_BINARY_DIR}/_deps/${debubble_archive}")
-  set(debubble_HAVE_ARCHIVE ON)
-  if(NOT FETCHCONTENT_SOURCE_DIR_${debubble_upper})
-    debubble_download(${url} "${debubble_archive}" ${sha256})
-  endif()
-  if(debubble_HAVE_ARCHIVE)
-    FetchContent_Declare(${name} SYSTEM URL "${debubble_archive}" URL_HASH SHA256=${sha256}
-      DOWNLOAD_EXTRACT_TIMESTAMP ON)
-    FetchContent_MakeAvailable(${name})
-  endif()
-endmacro()
 
 # Packages carry these inside, compiled from the pinned archives: their shared libraries have another name in each release
 # of each distribution, and neither Debian nor Ubuntu has static ones.
@@ -63,26 +17,6 @@ if(debubble_PACKAGE)
   set(debubble_CARRIED simdjson yaml-cpp fmt TBB)
   set(debubble_STATIC_CXX ON)
 endif()
-
-# A macro, since find_package sets variables that the folder needs later (doctest's test discovery script).
-macro(debubble_dependency name version target url sha256)
-  if(NOT "${name}" IN_LIST debubble_CARRIED)
-    find_package(${name} ${version} QUIET)
-  else()
-    # Where this build folder found an installed one before: oneTBB as a subproject would take that in place of itself.
-    unset(${name}_DIR CACHE)
-  endif()
-  set(debubble_origin "installed ${${name}_VERSION}")
-  if(NOT TARGET ${target} AND debubble_FETCH_DEPS)
-    debubble_fetch(${name} ${url} ${sha256})
-    set(debubble_origin "downloaded")
-  endif()
-  if(TARGET ${target})
-    list(APPEND debubble_DEPENDENCY_SUMMARY "${name} ${debubble_origin}")
-  else()
-    list(APPEND debubble_MISSING "${name} >= ${version}")
-  endif()
-endmacro()
 
 # Has an imported target stand for the static library of the same development package. Headers stay the same, so that
 # nothing is compiled anew.
@@ -112,7 +46,7 @@ if(debubble_TOOLS OR debubble_TESTS)
   set(YAML_CPP_BUILD_TOOLS OFF CACHE INTERNAL "")
   set(YAML_CPP_BUILD_CONTRIB OFF CACHE INTERNAL "")
   set(YAML_CPP_INSTALL OFF CACHE INTERNAL "")
-  debubble_dependency(yaml-cpp 0.7 yaml-cpp
+  debubble_dependency(yaml-cpp 0.7 yaml-cpp::yaml-cpp
     y/yaml-cpp/yaml-cpp_0.7.0+dfsg.orig.tar.xz
     dc63708605404e0b963e0ca3a9619d1c8270eda2839603e6fa0384e5e51e5312)
   debubble_dependency(CLI11 2.1 CLI11::CLI11
@@ -150,6 +84,8 @@ if(debubble_TOOLS OR debubble_TESTS)
   endif()
   if(TARGET SQLite::SQLite3)
     list(APPEND debubble_DEPENDENCY_SUMMARY "sqlite installed ${SQLite3_VERSION}")
+  elseif(SQLite3_VERSION)
+    string(APPEND debubble_NOT_TAKEN "\n    sqlite ${SQLite3_VERSION} in ${SQLite3_INCLUDE_DIR} is older than 3.34")
   else()
     list(APPEND debubble_MISSING "sqlite >= 3.34")
   endif()
@@ -167,22 +103,17 @@ if(debubble_BENCH)
   set(BENCHMARK_ENABLE_TESTING OFF)
   set(BENCHMARK_ENABLE_INSTALL OFF)
   set(BENCHMARK_ENABLE_WERROR OFF)
-  set(debubble_missing_before ${debubble_MISSING})
+  set(debubble_needed_missing "${debubble_MISSING}")
+  set(debubble_needed_not_taken "${debubble_NOT_TAKEN}")
   debubble_dependency(benchmark 1.7 benchmark::benchmark
     b/benchmark/benchmark_1.7.1.orig.tar.gz
     6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
-  set(debubble_MISSING ${debubble_missing_before})  # without it only the benchmarks are left out
+  # Without it only the benchmarks are left out.
+  set(debubble_MISSING "${debubble_needed_missing}")
+  set(debubble_NOT_TAKEN "${debubble_needed_not_taken}")
 endif()
 
 find_package(Threads REQUIRED)
 
 list(JOIN debubble_DEPENDENCY_SUMMARY ", " debubble_DEPENDENCY_SUMMARY)
-if(debubble_MISSING)
-  list(JOIN debubble_MISSING ", " debubble_MISSING)
-  set(debubble_advice "or let CMake download pinned versions: -Ddebubble_FETCH_DEPS=ON (now OFF; zlib and sqlite must be installed)")
-  if(debubble_FETCH_DEPS)
-    set(debubble_advice "(debubble_FETCH_DEPS is ON, but a download failed, see above, or zlib or sqlite is missing)")
-  endif()
-  message(FATAL_ERROR "missing: ${debubble_MISSING}\n"
-    "Install what debubble needs:\n    ${debubble_APT_LINE}\n${debubble_advice}")
-endif()
+debubble_demand_all()

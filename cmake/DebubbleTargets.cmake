@@ -38,7 +38,7 @@ function(debubble_add_library name)
       debubble_leave_out(${name} arg_${list})
     endforeach()
     foreach(list PUBLIC PRIVATE)  # of other libraries there are no targets
-      list(FILTER arg_${list} EXCLUDE REGEX "^debubble::(trace_importers|hooks_file|ranks|measurement|live_.*)$|^(TBB|simdjson|SQLite)::|^yaml-cpp$")
+      list(FILTER arg_${list} EXCLUDE REGEX "^debubble::(trace_importers|hooks_file|ranks|measurement|live_.*)$|^(TBB|simdjson|SQLite|yaml-cpp)::")
     endforeach()
   endif()
   set(target debubble_${name})

@@ -197,12 +197,12 @@ const ScheduleEntry* find_schedule(std::string_view name) {
   return nullptr;
 }
 
-const ScheduleEntry& known_schedule(std::string_view name, const std::string& place) {
+const ScheduleEntry& known_schedule(std::string_view name, std::string_view place) {
   if (const ScheduleEntry* entry = find_schedule(name)) return *entry;
   std::vector<std::string> names;
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   const bool takes_file = place.starts_with("--schedule");
-  fail("S001", place, "no schedule is called \"" + std::string(name) + "\"",
+  fail("S001", std::string(place), "no schedule is called \"" + std::string(name) + "\"",
        unknown_name_help(name, closest_name(name, names), takes_file));
 }
 

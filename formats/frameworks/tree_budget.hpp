@@ -17,6 +17,14 @@ namespace debubble {
   return !bad;
 }
 
+// Whether a parser may see it: the time and the memory that it takes grow with the text.
+[[nodiscard]] inline bool is_short(std::string_view text, const std::string& language, ProblemList& problems) {
+  const bool holds = text.size() <= std::size_t{4} << 20;
+  if (!holds)
+    problems.add("P017", problems.name(), "more than 4 MiB of " + language, "give the configuration of one run");
+  return holds;
+}
+
 class TreeBudget {
  public:
   explicit TreeBudget(ProblemList& problems) : problems_(problems) {}

@@ -10,11 +10,11 @@
 namespace debubble {
 namespace {
 
-const ProfileLayer& layer_called(const std::vector<ProfileLayer>& layers, const std::string& name) {
+const ProfileLayer& layer_called(const std::vector<ProfileLayer>& layers, std::string_view name) {
   for (const ProfileLayer& layer : layers) {
     if (layer.name == name) return layer;
   }
-  throw std::logic_error("the attribution found no layer " + name);
+  throw std::logic_error("the attribution found no layer " + std::string(name));
 }
 
 // What the matmuls were made of; attention is always unfused here.

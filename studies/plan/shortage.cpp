@@ -229,7 +229,7 @@ class ShortageFinder {
       sizes.push_back(size_flag(memory_.sizes[d] + (memory_.sizes.size() == 1 ? missing : missing_[d])));
     }
     if (sizes.empty()) {  // what the hardware has
-      const Hardware& hardware =
+      const Hardware hardware =
           modelled_hardware(check_scenario(flags_of(found_.shortage->run.choice, asked_.request.job)));
       sizes.push_back(size_flag(hardware.memory + missing));
       larger.job.memory.outside = size_flag(hardware.memory - found_.shortage->capacity);

@@ -114,7 +114,7 @@ inline bool noted_in_part(const Attribution& found, const std::string& part) {
                      [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
-inline const ProfileLayer& layer_of(const Attribution& found, const std::string& name) {
+inline const ProfileLayer& layer_of(const Attribution& found, std::string_view name) {
   return *std::find_if(found.profile.layers.begin(), found.profile.layers.end(),
                        [&](const ProfileLayer& layer) { return layer.name == name; });
 }

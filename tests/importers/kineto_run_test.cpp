@@ -123,7 +123,7 @@ std::vector<PipelineTrace> traces_of(const std::vector<Step>& steps, Nanoseconds
   return {read(trace_text(1, one, skew + kMs, base), "one.json"), read(trace_text(0, zero, kMs, base), "zero.json")};
 }
 
-const ObservedOp& op_of(const Observation& observation, const std::string& name) {
+const ObservedOp& op_of(const Observation& observation, std::string_view name) {
   return *std::find_if(observation.ops.begin(), observation.ops.end(),
                        [&](const ObservedOp& op) { return to_string(op.op) == name; });
 }

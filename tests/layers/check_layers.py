@@ -63,6 +63,8 @@ def layer_of(path):
 
 def library_breach(layer, path, included):
     """Why this file may not include this library header, or None."""
+    if re.search(r"/(impl|detail|internal|details)/", included):
+        return "private headers of libraries are not included: they are renamed between releases"
     if re.match(r"(CLI/|CLI11)", included) and path.as_posix() != COMMAND_LINE:
         return f"CLI11 is included in {COMMAND_LINE} only"
     if included.startswith("nlohmann/") and (path.suffix != ".cpp" or layer not in ("formats", "tests")):

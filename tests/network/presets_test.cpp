@@ -12,7 +12,7 @@
 namespace debubble::testing {
 namespace {
 
-const Link& link_of(const LinkGraph& graph, const std::string& name) {
+const Link& link_of(const LinkGraph& graph, std::string_view name) {
   const auto found =
       std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& l) { return l.name == name; });
   REQUIRE(found != graph.links.end());

@@ -28,11 +28,11 @@ Json answers_to(const Folder& folder, const Words& words) {
   return Json::parse(folder.data(with(words, {"--format", "json"})));
 }
 
-const Json& row_of(const Json& answers, const std::string& planner, bool as_published = false) {
+const Json& row_of(const Json& answers, std::string_view planner, bool as_published = false) {
   for (const Json& row : answers["planners"]) {
     if (row["planner"] == planner && row["as_published"] == as_published) return row;
   }
-  throw std::logic_error("no row of " + planner);
+  throw std::logic_error("no row of " + std::string(planner));
 }
 
 // No word of these commands is quoted.

@@ -25,7 +25,7 @@ std::string layers_of(const Profile& profile) {
   return names;
 }
 
-const ProfileLayer& layer_named(const Profile& profile, const std::string& name) {
+const ProfileLayer& layer_named(const Profile& profile, std::string_view name) {
   const auto found = std::find_if(profile.layers.begin(), profile.layers.end(),
                                   [&](const ProfileLayer& layer) { return layer.name == name; });
   REQUIRE(found != profile.layers.end());

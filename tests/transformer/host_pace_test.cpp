@@ -43,10 +43,10 @@ LayerCost paced_experts(const ModelRequest& request) {
   return {};
 }
 
-const LayerOp& paced_op(const LayerCost& layer, const std::string& name, Phase phase = Phase::kForward) {
+const LayerOp& paced_op(const LayerCost& layer, std::string_view name, Phase phase = Phase::kForward) {
   const auto found = std::find_if(layer.ops.begin(), layer.ops.end(),
                                   [&](const OpCost& cost) { return cost.op.name == name && cost.op.phase == phase; });
-  REQUIRE_MESSAGE(found != layer.ops.end(), name);
+  REQUIRE_MESSAGE(found != layer.ops.end(), std::string(name));
   return found->op;
 }
 

@@ -17,11 +17,11 @@ using testing::FakeMachine;
 
 void ignore(int, int, const std::string&) {}
 
-const GpuCheck& check_called(const std::vector<GpuCheck>& checks, const std::string& name) {
+const GpuCheck& check_called(const std::vector<GpuCheck>& checks, std::string_view name) {
   for (const GpuCheck& check : checks) {
     if (check.name == name) return check;
   }
-  FAIL("no check " << name);
+  FAIL("no check " << std::string(name));
   return checks.front();
 }
 

@@ -57,10 +57,9 @@ class Panel {
   }
 
   private show(lines: string[], canFollow: boolean): void {
-    const hint = "Point at an op or an idle time; click to select it and see what it waited for.";
     const items =
       lines.length === 0
-        ? [node("p", { class: "faint" }, hint)]
+        ? [node("p", { class: "faint" }, "Point at an op or an idle time; click to select it and see what it waited for.")]
         : lines.map((line, k) => node(k === 0 ? "b" : "p", {}, line));
     this.node.replaceChildren(...items, ...(canFollow ? [this.follow] : []));
   }

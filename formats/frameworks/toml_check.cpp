@@ -4,13 +4,13 @@
 #include <string>
 
 #include "formats/json/json_tree.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::size_t kLongestNumber = 50;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_outside_ascii(char c) { return static_cast<unsigned char>(c) > 0x7F; }
 bool is_in(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 

@@ -1,5 +1,6 @@
 #include "scenario/job/measured_slow.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>

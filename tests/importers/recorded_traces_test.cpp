@@ -3,6 +3,7 @@
 // holds them: the ones that were reduced (gpu_recordings), and more (traces).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "cost_models/uniform.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/uniform_times.hpp"

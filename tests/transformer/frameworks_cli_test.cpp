@@ -342,7 +342,7 @@ TEST_CASE("hostile and broken configurations are refused with their place") {
   // Before the parser sees it (tests/unit/toml_check_test.cpp).
   CHECK(holds(refused("torchtitan", "e.toml", "[model]\nname = 1\n[]\n", "P001"), "e.toml:3"));
   CHECK(holds(refused("torchtitan", "g.toml", "[a]\nb = \"\"\"\n\"\"\"\n\u4E2D = 1", "P001"), "g.toml:4"));
-  refused("torchtitan", "h.toml", "a = " + std::string(40, '[') + std::string(40, ']'), "P018");
+  refused("torchtitan", "h.toml", "[model]\nname = " + std::string(40, '[') + std::string(40, ']'), "P018");
   refused("torchtitan", "b.toml", "[model]\nname = \"a\"\nname = \"b\"\n", "P001");
   refused("torchtitan", "c.toml", "[training]\nseq_len = \"long\"\n", "P007");
   refused("torchtitan", "d.toml", "[training]\nlocal_batch_size = 0\n", "P004");

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from mpirun import ENVIRONMENT, kill_rank, run  # noqa: E402
+from mpirun import ENVIRONMENT, by_rank, kill_rank, run  # noqa: E402
 
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
@@ -62,14 +62,13 @@ class PlansOverMpi(unittest.TestCase):
         self.assertEqual(out, plan(*LONG, "--format", "csv").stdout, said)
 
     def test_ranks_of_different_plans_are_told_apart(self):
-        done = run(MPIRUN, "-n", "1", DEBUBBLE, "plan", *JOB, ":", "-n", "1", DEBUBBLE, "plan", *LONG)
+        done = run(MPIRUN, *by_rank([DEBUBBLE, "plan", *JOB], [DEBUBBLE, "plan", *LONG]))
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("E011"), 1, done.stderr)
         self.assertIn("rank 1 on", done.stderr)
 
     def test_a_third_rank_with_another_plan_ends_the_job_though_the_second_has_work(self):
-        done = run(MPIRUN, "-n", "1", DEBUBBLE, "plan", *LONG, ":", "-n", "1", DEBUBBLE, "plan", *LONG,
-                   ":", "-n", "1", DEBUBBLE, "plan", *LONG, "--zero", "1", timeout=40)
+        done = run(MPIRUN, *by_rank(*[[DEBUBBLE, "plan", *LONG, *more] for more in ([], [], ["--zero", "1"])]), timeout=40)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("E011", done.stderr)
 

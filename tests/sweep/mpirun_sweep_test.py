@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from mpirun import ENVIRONMENT, kill_rank, run  # noqa: E402
+from mpirun import ENVIRONMENT, by_rank, kill_rank, run  # noqa: E402
 
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
@@ -76,7 +76,7 @@ class SweepsOverMpi(unittest.TestCase):
         self.assertEqual(self.file.read_text(), sweep(*LONG, "--format", "csv").stdout)
 
     def test_ranks_of_different_sweeps_are_told_apart(self):
-        done = run(MPIRUN, "-n", "1", DEBUBBLE, "sweep", *SMALL, ":", "-n", "1", DEBUBBLE, "sweep", *LONG)
+        done = run(MPIRUN, *by_rank([DEBUBBLE, "sweep", *SMALL], [DEBUBBLE, "sweep", *LONG]))
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("E011"), 1, done.stderr)
         self.assertIn("rank 1 on", done.stderr)

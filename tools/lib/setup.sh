@@ -15,7 +15,8 @@ die() {
 build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 # Libraries, as packages. Tests need more, and some presets a second compiler.
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev libyaml-cpp-dev libcli11-dev libfmt-dev libtbb-dev zlib1g-dev)
-test_commands=(python3:python3)
+# bc: what scripts compute with it is compared with it.
+test_commands=(python3:python3 bc:bc)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
   libopenblas0-pthread iproute2 coinor-libcbc-dev python3-dev pybind11-dev python3-numpy python3-venv)
 # What makes the bare Debian of tests/fresh, and looks at the packages that are made there.

@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from mpirun import ENVIRONMENT, is_running, run, signal_rank  # noqa: E402
+from mpirun import ENVIRONMENT, by_rank, is_running, run, signal_rank  # noqa: E402
 
 MPIRUN, DEBUBBLE, WRONG_PLUGIN, FAKE_CUDA, FAKE_NCCL = sys.argv[1:6]
 
@@ -168,7 +168,7 @@ class OverMpi(unittest.TestCase):
 
     def test_ranks_with_different_costs_are_told_apart(self):
         flags = ["--schedule", "gpipe", "-p", "2", "-m", "2", "--times"]
-        done = run(MPIRUN, "-n", "1", *LIVE, *flags, "f=1,b=2", ":", "-n", "1", *LIVE, *flags, "f=1,b=3")
+        done = run(MPIRUN, *by_rank([*LIVE, *flags, "f=1,b=2"], [*LIVE, *flags, "f=1,b=3"]))
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("E011"), 1, done.stderr)
         self.assertIn("rank 1 on", done.stderr)
@@ -197,11 +197,8 @@ class OnGpus(unittest.TestCase):
 
     def with_visible(self, *lists, fake_cuda="gpus=4"):
         """Every rank with its own CUDA_VISIBLE_DEVICES, as launchers set it."""
-        command = [MPIRUN]
-        for visible in lists:
-            command += [":"] * (len(command) > 1)
-            command += ["-n", "1", "env", f"CUDA_VISIBLE_DEVICES={visible}", *LIVE, *self.MODEL]
-        return run(*command, **{**self.FAKES, "FAKE_CUDA": fake_cuda})
+        ranks = [["env", f"CUDA_VISIBLE_DEVICES={visible}", *LIVE, *self.MODEL] for visible in lists]
+        return run(MPIRUN, *by_rank(*ranks), **{**self.FAKES, "FAKE_CUDA": fake_cuda})
 
     def test_2_gpus_hand_each_other_every_tensor(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -253,7 +250,7 @@ class OnGpus(unittest.TestCase):
 
     def test_ranks_with_different_models_are_told_apart(self):
         flags = [*LIVE, *self.MODEL]
-        done = run(MPIRUN, "-n", "1", *flags, ":", "-n", "1", *flags[:-4], "--seq", "64", "--repetitions", "2")
+        done = run(MPIRUN, *by_rank(flags, [*flags[:-4], "--seq", "64", "--repetitions", "2"]))
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("another model, size, partition or kind of device", " ".join(done.stderr.split()))
 

@@ -27,7 +27,8 @@ def run(*command, timeout=100, **more):
 
 
 def by_rank(*commands):
-    """Arguments of mpirun with which each rank runs a command of its own. With `A : B` mpirun of Open MPI 5.0.7 crashes."""
+    """Arguments of mpirun with which each rank runs a command of its own: one command line for all, for mpirun of Open MPI
+    5.0.7 did not survive another form."""
     cases = " ".join(f"{rank}) exec {shlex.join(command)};;" for rank, command in enumerate(commands))
     return ["-n", str(len(commands)), "sh", "-c", f"case $OMPI_COMM_WORLD_RANK in {cases} esac"]
 

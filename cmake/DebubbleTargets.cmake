@@ -23,7 +23,7 @@ endfunction()
 # it: file-local names are unique (tests/layers/check_locals.py).
 function(debubble_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 48)
-  # GCC starts to collect its garbage at 128 MB, which so many sources soon fill: a tenth of the time.
+  # GCC starts to collect its garbage at 128 MB, which so many sources soon fill: 8 % of the time (g++ 12).
   if(debubble_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=800000)
   endif()

@@ -129,9 +129,12 @@ def build(prefix, headers=None):
 
 
 def place(name):
-    """Where a file of the installation is in the wheel: pip puts scripts on PATH, and data below the same prefix."""
+    """Where a file of the installation is in the wheel: pip puts scripts on PATH, and data below the same prefix.
+
+    But pip install --target leaves out all data in `lib`, in silence, so libraries are beside our other files."""
     if name.startswith("bin/"):
         return f"{BASE}.data/scripts/{name.removeprefix('bin/')}"
+    name = re.sub(r"^lib[^/]*(/\w+-linux-gnu)?/debubble/", "share/debubble/lib/", name)
     return name if name.startswith("debubble/") else f"{BASE}.data/data/{name}"
 
 

@@ -66,7 +66,8 @@ fs::path own_library(const std::string& file, const std::string& what) {
   const fs::path base = install_prefix();
   std::vector<fs::path> places{base / "lib/debubble" / file};
   if (kLibraryFolder != "lib") places.push_back(base / std::string(kLibraryFolder) / "debubble" / file);
-  places.push_back(base / "lib" / file);  // a build folder
+  places.push_back(base / "lib" / file);                 // a build folder
+  places.push_back(base / "share/debubble/lib" / file);  // a wheel (python/build_backend.py)
   return first_existing(places, what);
 }
 

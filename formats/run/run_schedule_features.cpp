@@ -39,7 +39,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   if (k < kVersionWords.size()) asynchrony.versions = static_cast<Asynchrony::Versions>(k);
   if (k == kVersionWords.size() && !word.empty()) {
     reader.complain("P011", "versions",
-                    "\"versions\" must be one of: latest, stashed, per-batch, predicted; got " + shown_cell(word),
+                    "\"versions\" must be one of: latest, stashed, per-batch, predicted; got " + quoted_text(word),
                     "write one of these words");
   }
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
@@ -93,7 +93,7 @@ void read_copies_of(std::string_view text, const std::string& pointer, std::vect
       copies.push_back(*copy);
     } else {
       problems.add_at_pointer(
-          "T024", pointer, shown_cell(item) + " is not a copy of an activation",
+          "T024", pointer, quoted_text(item) + " is not a copy of an activation",
           "write it like 3OUT12 or 3BACK12@7: stage, direction, microbatch, row position; :PEER after it "
           "where a device keeps it");
       return;

@@ -136,7 +136,7 @@ class NodeListReader {
                       "give the list as the scheduler returns it, before transfers, post-validation and offloading are "
                       "added: F, B, W, BW and R alone");
     } else {
-      reader.complain("P011", "type", shown_cell(type) + " is not a type of node",
+      reader.complain("P011", "type", quoted_text(type) + " is not a type of node",
                       "the compute types are F, B, W, BW and R");
     }
     return false;

@@ -62,16 +62,16 @@ bool allowed(ActionKind kind, CellWords words) {
 CellFault fault_of_word(std::string_view text, std::string_view stage, std::string_view word, CellWords words) {
   const std::optional<ActionKind> kind = action_kind(word);
   if (kind && !is_compute(*kind)) {
-    return {"T024", shown_cell(text) + " is a communication action; this is a compute_comms table",
+    return {"T024", quoted_text(text) + " is a communication action; this is a compute_comms table",
             "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
   }
   if (word == "BW") {
     return {"T024",
-            shown_cell(text) + " is of the older grammar; PyTorch's parser now reads it as " +
-                shown_cell(std::string(stage) + "B") + ", without a microbatch",
+            quoted_text(text) + " is of the older grammar; PyTorch's parser now reads it as " +
+                quoted_text(std::string(stage) + "B") + ", without a microbatch",
             "older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B"};
   }
-  return {"T024", shown_cell(text) + " is not an action", words == CellWords::kComms ? kCommsGrammar : kGrammar};
+  return {"T024", quoted_text(text) + " is not an action", words == CellWords::kComms ? kCommsGrammar : kGrammar};
 }
 
 // One action, in full; fills `action` or says what is wrong.
@@ -81,26 +81,26 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
   const std::string_view word = take_while(rest, is_capital);
   const std::string_view microbatch = take_while(rest, is_digit);
   const std::optional<ActionKind> kind = action_kind(word);
-  if (stage.empty() || word.empty()) return {"T024", shown_cell(text) + " is not an action", kGrammar};
+  if (stage.empty() || word.empty()) return {"T024", quoted_text(text) + " is not an action", kGrammar};
   if (!kind || !allowed(*kind, words)) return fault_of_word(text, stage, word, words);
   const bool counts = has_microbatch(*kind);
   if (counts && microbatch.empty() && rest.empty()) {
-    return {"T024", shown_cell(text) + " names no microbatch",
+    return {"T024", quoted_text(text) + " names no microbatch",
             "write the microbatch's number after the letter, like 3F12"};
   }
   if (!counts && !microbatch.empty()) {
-    return {"T024", shown_cell(text) + " is not an action: " + std::string(word) + " takes no microbatch",
+    return {"T024", quoted_text(text) + " is not an action: " + std::string(word) + " takes no microbatch",
             kCommsGrammar};
   }
   if (!rest.empty()) {
     const std::string_view prefix = text.substr(0, text.size() - rest.size());
-    return {"T024", shown_cell(text) + " is not an action: " + shown_cell(rest) + " follows " + shown_cell(prefix),
+    return {"T024", quoted_text(text) + " is not an action: " + quoted_text(rest) + " follows " + quoted_text(prefix),
             "PyTorch's parser ignores what follows an action; here a cell must match in full"};
   }
   const std::optional<std::int32_t> s = cell_number(stage);
   const std::optional<std::int32_t> i = counts ? cell_number(microbatch) : std::optional<std::int32_t>(-1);
   if (!s || !i) {
-    return {"T002", shown_cell(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
+    return {"T002", quoted_text(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
             "the largest is 2147483646"};
   }
   action = Action{*kind, *s, *i};
@@ -108,7 +108,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
 }
 
 CellFault pair_fault(std::string_view text, const std::string& what) {
-  return {"T024", shown_cell(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
+  return {"T024", quoted_text(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
 }
 
 // "(a;b)OVERLAP_F_B"
@@ -124,7 +124,7 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
   if (close == std::string_view::npos) return fail("the closing \")\" is missing");
   if (const std::string_view suffix = trimmed_cell(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
     return fail(suffix.empty() ? "\"OVERLAP_F_B\" is missing after \")\""
-                               : shown_cell(suffix) + " where \"OVERLAP_F_B\" is expected");
+                               : quoted_text(suffix) + " where \"OVERLAP_F_B\" is expected");
   }
   if (trimmed_cell(inside).empty()) return fail("it has no members");
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
@@ -151,14 +151,14 @@ CellFault stray_byte(std::string_view text) {
     return {"G024", "a byte order mark", "save the table as UTF-8 without one"};
   }
   if (text.find('"') != std::string_view::npos) {
-    return {"T024", shown_cell(text) + " has a quotation mark", "cells are not quoted in this format"};
+    return {"T024", quoted_text(text) + " has a quotation mark", "cells are not quoted in this format"};
   }
   return {};
 }
 
 }  // namespace
 
-std::string shown_cell(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   constexpr std::size_t kMost = 40;
   constexpr char kHex[] = "0123456789abcdef";
   std::string result = "\"";

@@ -95,6 +95,6 @@ struct Cell {
 [[nodiscard]] Cell read_cell(std::string_view text, CellWords words = CellWords::kCompute);
 
 // `text` between quotes for a message: at most 40 bytes, and nothing a terminal would act on.
-[[nodiscard]] std::string shown_cell(std::string_view text);
+[[nodiscard]] std::string quoted_text(std::string_view text);
 
 }  // namespace debubble

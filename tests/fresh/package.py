@@ -84,15 +84,17 @@ def check_with_lintian(packages):
 def check_binaries(machine, prefix, foreign_allowed):
     """No program or library needs a newer glibc than promised, or a library that not every system has."""
     root = machine.root / prefix.lstrip("/")
-    files = [root / "bin/debubble", *sorted(root.glob("lib/debubble/*.so")), *root.glob("lib/python*/*-packages/debubble/*.so")]
-    expect(any(file.name == "libdebubble_inject.so" for file in files), f"libraries in {prefix}/lib/debubble: {files}")
+    libraries = [*sorted(root.glob("lib/debubble/*.so")), *sorted(root.glob("share/debubble/lib/*.so"))]
+    injected = [f"{prefix}/{file.relative_to(root)}" for file in libraries if file.name == "libdebubble_inject.so"]
+    expect(len(injected) == 1, f"libraries below {prefix}: {libraries}")
+    files = [root / "bin/debubble", *libraries, *root.glob("lib/python*/*-packages/debubble/*.so")]
     problems = [problem for file in files for problem in check_symbols.too_new(file)]
     for file in files:
         if file.name not in PLUGINS:
             foreign = set(check_symbols.libraries(file)) - ANYWHERE - foreign_allowed
             problems += [f"{file}: needs {', '.join(sorted(foreign))}"] if foreign else []
     expect(not problems, "binaries that do not run everywhere", "\n".join(problems))
-    out, _ = machine.run(f"ldd {prefix}/bin/debubble {prefix}/lib/debubble/libdebubble_inject.so")
+    out, _ = machine.run(f"ldd {prefix}/bin/debubble {injected[0]}")
     expect("not found" not in out, "libraries are missing", out)
 
 

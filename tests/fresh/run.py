@@ -5,8 +5,9 @@
     tests/fresh/run.py --suite testing    another one, alone
     tests/fresh/run.py --only no-simdjson the bare machine, which all others start from, and the machines named
     tests/fresh/run.py --only package --keep dist
-                                          makes the packages, tries them, and keeps them in the folder dist
-    tests/fresh/run.py --only wheel       `pip install .` offline, and its wheel, each in a bare root
+                                          makes the packages and wheels, tries them, and keeps them in the folder dist
+    tests/fresh/run.py --only wheel       `pip install .` and `python -m build` in a bare root of each release, without a
+                                          network and with what pip fetches
 
 Makes a bare Debian root, clones the tree into it and runs the first command of README.md as a stranger would, twice;
 then builds in copies of that root that differ by what is installed (machines.py). Packages are made and tried when they

@@ -34,7 +34,7 @@ atexit.register(SCRATCH.cleanup)  # in silence
 DATA = "share/debubble/"
 IN_DATA = {DATA + "kernels/h100.csv", DATA + "traces/published/zb-a100-1.5b-m24.json", DATA + "traces/measured/measured.suite.json",
            DATA + "python/debubble_hooks/__init__.py", DATA + "python/debubble_torch/__init__.py",
-           "share/bash-completion/completions/debubble"}
+           DATA + "lib/libdebubble_inject.so", "share/bash-completion/completions/debubble"}
 # In a bare environment: what needs no NumPy, and what says how to have it.
 WITHOUT_NUMPY = """
 import importlib.util, debubble
@@ -87,7 +87,7 @@ def check_wheel():
               f"{base}.data/scripts/debubble", f"{base}.dist-info/LICENSE", f"{base}.dist-info/copyright",
               *(f"{base}.data/data/{name}" for name in IN_DATA)}
     assert wanted <= set(names), wanted - set(names)
-    assert [name for name in names if re.search(r"\.data/data/lib\w*/debubble/libdebubble_inject\.so$", name)]
+    assert not [name for name in names if ".data/data/lib" in name], "pip install --target leaves these out"
     assert not [name for name in names if "__pycache__" in name or "/share/doc/" in name]
     return f"{path.name}, {path.stat().st_size / 1e6:.1f} MB, {len(names)} files"
 
@@ -123,12 +123,16 @@ def check_installed():
     doctor = run("debubble", "doctor", "--width", "400")
     for what in ("injection library", "python3", "debubble_hooks"):
         assert re.search(rf"^{what} +ok .*", doctor, re.M), doctor
-    assert f"{folder}/lib" in doctor, doctor
+    assert f"{folder}/share/debubble/lib" in doctor, doctor
+    run("pip", "-q", "install", "--target", f"{folder}/elsewhere", str(wheel_in("first")))
+    doctor = run(f"{folder}/elsewhere/bin/debubble", "doctor", "--width", "400")
+    assert re.search(rf"^injection library +ok .*{folder}/elsewhere", doctor, re.M), doctor
     place, numbers, *refused = run("python", "-c", WITHOUT_NUMPY).splitlines()
     assert place.startswith(str(folder)) and numbers == "True 1456749000", (place, numbers)
     assert len(refused) == 3 and all("pip install 'debubble[numpy]'" in line for line in refused), refused
     run("pip", "-q", "uninstall", "-y", "debubble")
-    left = [str(path) for path in folder.rglob("*") if path.is_file() and "debubble" in str(path.relative_to(folder))]
+    places = [path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(folder / "elsewhere")]
+    left = [str(path) for path in places if "debubble" in str(path.relative_to(folder))]
     assert not left, left
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/gpu-validate kernels on a stand-in for PyTorch (fake_torch), and how it refuses machines that lack something."""
+"""tools/gpu-validate kernels and steps on a stand-in for PyTorch (fake_torch), and how it refuses machines that lack something."""
 
 import csv
 import os
@@ -18,25 +18,25 @@ class Case:
         self.scratch = pathlib.Path(scratch)
         self.problems = []
 
-    def run(self, *arguments, lacks="", small=True, **more):
+    def run(self, *arguments, verb="kernels", lacks="", small=True, **more):
         environment = {**os.environ, "PYTHONPATH": str(HERE / "fake_torch"), "FAKE_TORCH": lacks, "PYTHONDONTWRITEBYTECODE": "1",
                        "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", **more}
         environment.pop("OUT", None)
         if small:
             environment["DEBUBBLE_VALIDATE_SMALL"] = "1"
-        return subprocess.run([ROOT / "tools/gpu-validate", "kernels", *arguments], env=environment, text=True,
+        return subprocess.run([ROOT / "tools/gpu-validate", verb, *arguments], env=environment, text=True,
                               capture_output=True, check=False)
 
     def check(self, told, what):
         if not told:
             self.problems.append(what)
 
-    def measure(self, name, status, **more):
+    def measure(self, name, status, verb="kernels", **more):
         """The rows, and the text about them."""
         folder = self.scratch / name
-        done = self.run(folder, **more)
+        done = self.run(folder, verb=verb, **more)
         self.check(done.returncode == status, f"{name}: status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
-        with open(folder / "kernels.csv", encoding="utf-8", newline="") as file:
+        with open(folder / f"{verb}.csv", encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
             rows = list(reader)
         self.check(reader.fieldnames == COLUMNS, f"{name}: columns {reader.fieldnames}")
@@ -74,11 +74,27 @@ def expect_all_rows(case):
     case.check(keys[0] == keys[1], "the rows are not those of traces/measured/h100_kernels.csv")
 
 
+def expect_steps(case):
+    """What the stand-in can do is timed; every other row, peaks among them, has its reason."""
+    rows, text = case.measure("steps", 1, verb="steps")
+    timed = {row["variant"] for row in rows if row["what"] == "product fp8" and row["us"]}
+    case.check(timed == {"forward", "forward, scales of rows", "forward, scales of blocks"}, f"steps: {timed}")
+    case.check(all(row["us"] or row["remark"] for row in rows), "steps: a row without a time has no reason")
+    case.check({row["what"] for row in rows} == {"device", "launch", "fsdp copy", "product fp8", "cast fp8"}, "steps: kinds")
+    case.check("# tools/gpu-validate steps" in text, f"steps: {text}")
+    for segments in ("default", "expandable"):
+        with open(case.scratch / f"steps/peaks-{segments}.csv", encoding="utf-8", newline="") as file:
+            peaks = list(csv.DictReader(file))
+        case.check(len(peaks) == 12, f"peaks: {len(peaks)} cases")
+        case.check(all(row["segments"] == segments and row["remark"] for row in peaks), f"peaks: {peaks[0]}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         case = Case(scratch)
         expect_measured(case)
         expect_all_rows(case)
+        expect_steps(case)
         rows, text = case.measure("old", 0, lacks="fp8")
         case.check([r["remark"][:14] for r in rows if r["what"] == "product fp8"] == ["AttributeError"], "no fp8 is not said")
         rows, _ = case.measure("broken", 0, lacks="all")
@@ -93,7 +109,7 @@ def main():
         case.refuse([case.scratch / "whole"], "is not empty")
         case.refuse(["one", "two"], "takes one folder")
     print(*case.problems, sep="\n", end="\n" if case.problems else "")
-    print(f"9 cases, {len(case.problems)} problems")
+    print(f"10 cases, {len(case.problems)} problems")
     return 1 if case.problems else 0
 
 

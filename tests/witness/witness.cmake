@@ -15,11 +15,14 @@ foreach(release newest oldest)
   endif()
 endforeach()
 
+set(sanitized "")
+if(debubble_SANITIZE)  # a list of names: no generator expression takes it
+  set(sanitized DEBUBBLE_SANITIZED)
+endif()
 add_library(debubble_witness INTERFACE)
 target_include_directories(debubble_witness INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(debubble_witness INTERFACE
-  DEBUBBLE_WITNESS_NEWEST="${debubble_witness_newest}" DEBUBBLE_WITNESS_OLDEST="${debubble_witness_oldest}"
-  $<$<BOOL:${debubble_SANITIZE}>:DEBUBBLE_SANITIZED>)
+  DEBUBBLE_WITNESS_NEWEST="${debubble_witness_newest}" DEBUBBLE_WITNESS_OLDEST="${debubble_witness_oldest}" ${sanitized})
 
 # debubble_add_witnessed_tests(NAME cuda_abi SOURCES cuda_abi_test.cpp [LIBS ...])
 #

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Times kernels of training on a GPU through PyTorch, to hold traces/kernels to: kernels.py FOLDER [--seconds N].
+"""Times kernels of training on a GPU through PyTorch, to hold traces/kernels to: kernels.py FOLDER [--rows steps] [--seconds N].
 
 Products forward and of both gradients in bf16, weight gradients that add to 32 bits, products in fp8, attention,
 products of experts, passes over memory, long runs under the power limit, and what the host takes for eager blocks. Random
 data; inputs rotate over more than the L2 cache; calls that one CUDA graph holds, the median of five replays
 (kernel_timing.py, kernel_rows.py). Rows are written to FOLDER/kernels.csv as they are measured; what a PyTorch cannot do is
 a row with its reason. After SECONDS (200) no more are begun. FOLDER/results.md says on what they were measured.
+
+--rows steps: what a step takes beside them, to FOLDER/steps.csv (step_rows.py): 8-bit products and casts, launches, copies
+of sharded parameters.
 
 Exit code 0: all were measured, or have their reason; 1: none could be; 3: no GPU can be used; 4: time ended before.
 """
@@ -66,23 +69,27 @@ def summary(path):
 
 def report(folder, options, before, rows, seconds):
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    lines = ["# tools/gpu-validate kernels", "", f"{date}, tree {options.tree}, {seconds:.0f} s", "", software(),
+    lines = [f"# tools/gpu-validate {options.rows}", "", f"{date}, tree {options.tree}, {seconds:.0f} s", "", software(),
              "", platform.platform(), "", "```text", before or "nvidia-smi says nothing", "```", "",
              f"{rows.measured} rows measured, {rows.impossible} that could not be, {rows.left_out} for which time was up."
              " Columns a to d are m, n, k of products; experts, tokens of each, n, k of grouped ones; samples, heads/heads of"
-             " keys, length, size of a head of attention; rows and columns of passes, parameters of AdamW.", ""]
-    (folder / "results.md").write_text("\n".join(lines + summary(folder / "kernels.csv")) + "\n", encoding="utf-8")
+             " keys, length, size of a head of attention; rows and columns of passes and casts, parameters of AdamW; block and"
+             " ranks of copies; kernels of a graph.", ""]
+    (folder / "results.md").write_text("\n".join(lines + summary(folder / f"{options.rows}.csv")) + "\n", encoding="utf-8")
 
 
 def measure(folder, options):
     import torch
-    from kernel_rows import measure_all
     from kernel_timing import Rows
+    if options.rows == "steps":
+        from step_rows import measure_all
+    else:
+        from kernel_rows import measure_all
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
     before = nvidia_smi()
     begin = time.monotonic()
-    rows = Rows(folder / "kernels.csv", begin + options.seconds)
+    rows = Rows(folder / f"{options.rows}.csv", begin + options.seconds)
     properties = torch.cuda.get_device_properties(0)
     rows.add("device", properties.name, (properties.multi_processor_count,), None, software())
     measure_all(rows, small=bool(os.environ.get("DEBUBBLE_VALIDATE_SMALL")))
@@ -103,6 +110,7 @@ def positive(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="where the results go; it is made")
+    parser.add_argument("--rows", choices=["kernels", "steps"], default="kernels")
     parser.add_argument("--seconds", type=positive, default=200.0)
     parser.add_argument("--tree", default="unknown", help="commit of the tree, for results.md")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-// `debubble explain CODE` and `debubble list error-codes`: codes, former codes, and what to do.
+// `debubble explain CODE` and `debubble list error-codes`: codes, and what to do.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,29 +10,16 @@
 
 namespace debubble::testing {
 
-TEST_CASE("a code says what went wrong, what to do, and which codes it had before") {
+TEST_CASE("a code says what went wrong and what to do") {
   const Folder folder;
   CHECK(folder.data({"explain", "X005"}) == R"(X005  the simulation
       a run that is too large: devices, links, replicas, ops or a tensor
       what to do: make it smaller
-      former codes, aliases until the next release: B006 B036 W006
 )");
-  CHECK(folder.data({"explain", "X003"}).find("former") == std::string::npos);
   CHECK(folder.data({"list", "error-codes", "X005"}) == folder.data({"explain", "X005"}));
 }
 
-TEST_CASE("a former code is an alias: it is answered with the code that took its place") {
-  const Folder folder;
-  CHECK(folder.data({"explain", "B036"}) ==
-        "B036 is a former code, kept as an alias until the next release: it is X005 now.\n" +
-            folder.data({"explain", "X005"}));
-  for (const std::string former : {"J001", "K004", "Q001", "V001", "W020"}) {
-    CAPTURE(former);
-    CHECK(folder.data({"explain", former}).find(": it is P001 now.\nP001  files\n") != std::string::npos);
-  }
-}
-
-TEST_CASE("the list of codes names each code and each former code once") {
+TEST_CASE("the list of codes names each code once") {
   const Folder folder;
   const auto list = nlohmann::json::parse(folder.data({"list", "error-codes", "--format", "json"}));
   CHECK(list["schema_version"] == 1);
@@ -40,7 +27,6 @@ TEST_CASE("the list of codes names each code and each former code once") {
   for (const auto& code : list["error_codes"]) {
     CAPTURE(code["name"].get<std::string>());
     CHECK(once.insert(code["name"]).second);
-    for (const auto& former : code["former"]) CHECK(once.insert(former).second);
     CHECK(!code["meaning"].get<std::string>().empty());
     CHECK(!code["remedy"].get<std::string>().empty());
   }

@@ -4,8 +4,8 @@
     check_error_codes.py --binary PATH             fails with what does not fit
     check_error_codes.py --binary PATH --update    writes the page
 
-Every code in the sources has a row in the table, and every row has a code behind it; no code and no former code is
-there twice, and no source says a former one. The page is what `debubble list error-codes --format markdown` prints.
+Every code in the sources has a row in the table, and every row has a code behind it; no code is there twice.
+The page is what `debubble list error-codes --format markdown` prints.
 """
 
 import argparse
@@ -51,13 +51,9 @@ def twice(names):
 
 def problems_of(rows, used):
     codes = [row["name"] for row in rows]
-    now = {former: row["name"] for row in rows for former in row["former"]}
     problems = [f"{code}: several rows" for code in twice(codes)]
-    problems += [f"{code}: a former code of two rows" for code in twice([code for row in rows for code in row["former"]])]
-    problems += [f"{code}: a code and a former code" for code in sorted(set(codes) & set(now))]
-    for code in sorted(set(used) - set(codes)):
-        why = f"a former code, write {now[code]}" if code in now else "no row in the table (tools/explain/error_table_*.cpp)"
-        problems.append(f"{used[code]}: {code}: {why}")
+    problems += [f"{used[code]}: {code}: no row in the table (tools/explain/error_table_*.cpp)"
+                 for code in sorted(set(used) - set(codes))]
     problems += [f"{code}: a row in the table, and not in the sources" for code in sorted(set(codes) - set(used))]
     problems += [f"{row['name']}: says nothing to do" for row in rows if not row["remedy"] or not row["meaning"]]
     return problems
@@ -73,7 +69,7 @@ def main():
     if options.update:
         PAGE.write_text(made, encoding="utf-8")
     problems = problems_of(rows, used_codes())
-    print("\n".join(problems) if problems else f"{len(rows)} codes, {sum(len(row['former']) for row in rows)} former ones")
+    print("\n".join(problems) if problems else f"{len(rows)} codes")
     kept = PAGE.read_text(encoding="utf-8")
     if kept != made:
         sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), made.splitlines(True), "docs/errors.md",

@@ -118,7 +118,7 @@ class Explain : public Command {
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
-    output.write(error_code_text(*code, topic_, output.style()));
+    output.write(error_code_text(*code, output.style()));
     output.commit();
     return kExitOk;
   }

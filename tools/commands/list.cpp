@@ -186,8 +186,7 @@ Json code_json(const ErrorCode& code) {
   return {{"name", code.code},
           {"family", code.family},
           {"meaning", code.meaning},
-          {"remedy", code.remedy},
-          {"former", code.former}};
+          {"remedy", code.remedy}};
 }
 
 std::vector<ListItem> family_items(const std::string& family) {
@@ -325,7 +324,7 @@ class List : public Command {
       const Json one = hardware_json(*find_hardware(name_));
       return list_items_text({{name_, one["summary"].string()}}, style);
     }
-    if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
+    if (family_ == "error-codes") return error_code_text(*find_error_code(name_), style);
     if (family_ == "words") return term_text(*find_term(name_), style);
     if (family_ == "completions") return shell_completions(name_);
     if (family_ == "man-pages") return manual_page(name_);

@@ -8,11 +8,10 @@
 namespace debubble {
 
 struct ErrorCode {
-  std::string_view code;                 // "X010"
-  std::string_view family;               // "the simulation"
-  std::string_view meaning;              // "a finding: the schedule deadlocks (status 1)"
-  std::string_view remedy;               // "change the order of ..."
-  std::vector<std::string_view> former;  // its aliases for one release, in order
+  std::string_view code;     // "X010"
+  std::string_view family;   // "the simulation"
+  std::string_view meaning;  // "a finding: the schedule deadlocks (status 1)"
+  std::string_view remedy;   // "change the order of ..."
 };
 
 // Family by family, in order within a family.
@@ -21,7 +20,6 @@ struct ErrorCode {
 // A letter and three digits.
 [[nodiscard]] bool is_error_code(std::string_view name);
 
-// By its code, or by a former one: then the result has another `code` than what was asked for.
 [[nodiscard]] std::optional<ErrorCode> find_error_code(std::string_view code);
 
 }  // namespace debubble

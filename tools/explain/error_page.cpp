@@ -17,9 +17,6 @@ file or flag. `debubble explain CODE` prints a row of these tables.
 
 Errors end in exit status 2, but for findings of a run (X010, F040, E030, E031 and `--fail-if`: 1) and what this machine
 lacks (the last table, and X004: 3). Notes and warnings (S020, M030, F025, F026, F030) do not change the exit status.
-
-Former codes are those of earlier versions, in which the same fault had a code for every kind of file. No message carries
-them any more; until the next release `debubble explain` accepts them and names the code that took their place.
 )";
 
 // The numbers are those of formats/files/plain_text.hpp, json_dialect.hpp and the readers.
@@ -47,12 +44,6 @@ for each JSON value and its text, twice its length more for a string of 16 bytes
 Two million equal cells are refused after 0.6 s of CPU time, at 93 MB.
 )";
 
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
-  return text;
-}
-
 // "|" would end a table's cell; "<" might begin a tag.
 std::string cell(std::string_view text) {
   std::string result;
@@ -72,13 +63,8 @@ std::string without_markup(std::string_view text) {
 
 }  // namespace
 
-std::string error_code_text(const ErrorCode& code, std::string_view asked, const ViewStyle& style) {
-  std::string text;
-  if (asked != code.code) {
-    text +=
-        fmt::format("{} is a former code, kept as an alias until the next release: it is {} now.\n", asked, code.code);
-  }
-  text += paint(style.color, kBold, std::string(code.code)) + "  " + std::string(code.family) + "\n";
+std::string error_code_text(const ErrorCode& code, const ViewStyle& style) {
+  std::string text = paint(style.color, kBold, std::string(code.code)) + "  " + std::string(code.family) + "\n";
   const auto add = [&](const std::string& paragraph) {
     for (const std::string& line : wrap(paragraph, static_cast<std::size_t>(style.width) - 6)) {
       text += "      " + line + "\n";
@@ -86,7 +72,6 @@ std::string error_code_text(const ErrorCode& code, std::string_view asked, const
   };
   add(without_markup(code.meaning));
   add("what to do: " + without_markup(code.remedy));
-  if (!code.former.empty()) add("former codes, aliases until the next release: " + joined(code.former));
   return text;
 }
 
@@ -96,11 +81,10 @@ std::string error_page() {
   for (const ErrorCode& code : error_codes()) {
     if (code.family != family) {
       family = code.family;
-      text += fmt::format("\n## {}{}\n\n| code | meaning | what to do | former codes |\n|---|---|---|---|\n",
+      text += fmt::format("\n## {}{}\n\n| code | meaning | what to do |\n|---|---|---|\n",
                           static_cast<char>(family[0] - 'a' + 'A'), family.substr(1));
     }
-    text +=
-        fmt::format("| {} | {} | {} | {} |\n", code.code, cell(code.meaning), cell(code.remedy), joined(code.former));
+    text += fmt::format("| {} | {} | {} |\n", code.code, cell(code.meaning), cell(code.remedy));
   }
   return text += kReadersLimits;
 }

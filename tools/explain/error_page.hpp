@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "tools/explain/error_codes.hpp"
 #include "tools/views/style.hpp"
@@ -12,10 +11,7 @@ namespace debubble {
 //     X005  the simulation
 //           a run that is too large: devices, links, replicas, ops or a tensor
 //           what to do: make it smaller
-//           former codes, aliases until the next release: B006 B036 W006
-//
-// `asked` is what was typed; where that is a former code, the first line says so.
-[[nodiscard]] std::string error_code_text(const ErrorCode& code, std::string_view asked, const ViewStyle& style);
+[[nodiscard]] std::string error_code_text(const ErrorCode& code, const ViewStyle& style);
 
 // docs/errors.md: a table for each family.
 [[nodiscard]] std::string error_page();

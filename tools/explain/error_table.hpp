@@ -10,8 +10,7 @@
 namespace debubble {
 
 struct ErrorRow {
-  std::string_view code;    // "P001"
-  std::string_view former;  // "H001 J001": codes of the release before, aliases for one release; may be empty
+  std::string_view code;  // "P001"
   std::string_view meaning;
   std::string_view remedy;
 };

@@ -52,7 +52,6 @@ std::string section_of(const ScheduleEntry& entry) {
   style.width = kChartWidth;
   const ScheduleExample example = schedule_example(entry, style);
   text += "\n" + page_wrapped(fmt::format("`{}`: {}.", example.command, example.numbers), "");
-  text += fmt::format("\n![{} on 4 devices, 8 microbatches](figures/{}.svg)\n", entry.name, entry.name);
   text += "\n```text\n" + example.drawing + "```\n\n";
   return text;
 }

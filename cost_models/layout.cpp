@@ -1,11 +1,11 @@
 #include "cost_models/layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -102,18 +102,19 @@ class Expander {
   // Reads "*N" and repeats.
   std::string repeated(const std::string& unit) {
     const std::size_t star = at_++;
-    std::size_t times = 0;
-    const char* const begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), times);
-    if (end == begin)
+    std::string_view rest = text_.substr(at_);
+    const bool digit = !rest.empty() && rest.front() >= '0' && rest.front() <= '9';
+    const auto times = take_whole<std::size_t>(rest);
+    if (!digit) {
       fail_partition("J030", "a number of repetitions must follow the \"*\"", "write it like t*3", star + 2);
-    if (error != std::errc{} || times > kMostLetters / unit.size()) {
+    }
+    if (!times || *times > kMostLetters / unit.size()) {
       fail_partition("J030", "that many repetitions are more than a model has", "check the number", star + 2);
     }
-    if (times == 0) fail_partition("J030", "0 repetitions place nothing", "leave it out", star + 2);
-    at_ += static_cast<std::size_t>(end - begin);
+    if (*times == 0) fail_partition("J030", "0 repetitions place nothing", "leave it out", star + 2);
+    at_ = text_.size() - rest.size();
     std::string result;
-    for (std::size_t k = 0; k < times; ++k) result += unit;
+    for (std::size_t k = 0; k < *times; ++k) result += unit;
     return result;
   }
 

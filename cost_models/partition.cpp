@@ -1,13 +1,13 @@
 #include "cost_models/partition.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -34,13 +34,13 @@ class PartitionParser {
   }
 
   void add(std::string_view item) {
-    int size = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
+    const auto read = read_whole<int>(item);
+    const int size = read.value_or(0);
     const std::string which = "stage " + std::to_string(sizes_.size()) + " gets ";
     sizes_.push_back(size);
-    if (error == std::errc::result_out_of_range) {
+    if (!read && !item.empty() && item.find_first_not_of("0123456789") == std::string_view::npos) {
       complain("L007", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
-    } else if (error != std::errc() || end != item.data() + item.size()) {
+    } else if (!read) {
       complain("S061", which + "\"" + std::string(item) + "\", which is not a number of layers",
                "write one whole number per stage, as in 6,6,5,5; auto, even or memory");
     } else if (size < 1) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "live/live.hpp"
 #include "live/plan.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/rows/op_index.hpp"
 
@@ -35,11 +35,16 @@ constexpr std::array<KindName, 5> kKinds{{{"slow", Fault::Kind::kSlow},
   refuse("C006", text, why, "write slow=DEVICE:FACTOR, or drop=, corrupt=, swap= or kill= and an op, as in drop=1F3");
 }
 
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && stop == end && !text.empty();
+bool read_number(std::string_view text, int& number) {
+  const auto value = read_whole<int>(text);
+  number = value.value_or(number);
+  return value.has_value();
+}
+
+bool read_number(std::string_view text, double& number) {
+  const auto value = number_of(text);
+  number = value.value_or(number);
+  return value.has_value();
 }
 
 Fault::Kind kind_of(const std::string& text, const std::string& name) {

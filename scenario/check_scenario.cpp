@@ -1,7 +1,6 @@
 #include "scenario/check_scenario.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -17,6 +16,7 @@
 #include "scenario/request/uniform_times.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {
@@ -38,13 +38,12 @@ std::map<std::string, std::string> parse_params(const std::vector<std::string>& 
 }
 
 double parse_share(const std::string& text) {
-  double share = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
-  if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1)) {
+  const std::optional<double> share = number_of(text);
+  if (!share || *share < 0 || *share > 1) {
     fail("C012", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
          "write it like --w-share 0.5");
   }
-  return share;
+  return *share;
 }
 
 // The keys that --times names; parse_times has checked its form.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {

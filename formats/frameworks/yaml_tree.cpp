@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "formats/frameworks/tree_budget.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -26,20 +26,16 @@ JsonValue plain_scalar(const std::string& text) {
   }
   std::string digits = text;
   std::erase(digits, '_');
-  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
-  const char* end = digits.data() + digits.size();
+  const std::string_view unsigned_digits = std::string_view(digits).substr(digits.starts_with('+') ? 1 : 0);
   const bool numeric = !digits.empty() && text.find_first_not_of("0123456789+-._eE") == std::string::npos;
-  const auto whole = std::from_chars(begin, end, value.integer);
-  if (numeric && whole.ec == std::errc() && whole.ptr == end) {
+  if (const auto whole = read_whole<std::int64_t>(unsigned_digits); numeric && whole) {
+    value.integer = *whole;
     value.kind = JsonValue::Kind::kInteger;
     value.text = digits;
     return value;
   }
-  value.integer = 0;
-  double fraction = 0;
-  const auto real = std::from_chars(begin, end, fraction);
   value.kind = JsonValue::Kind::kString;
-  if (numeric && real.ec == std::errc() && real.ptr == end) {
+  if (numeric && number_of(unsigned_digits)) {
     value.kind = JsonValue::Kind::kFraction;
     value.text = digits;
   }

@@ -11,9 +11,9 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

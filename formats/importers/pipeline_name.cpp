@@ -1,17 +1,14 @@
 #include "formats/importers/pipeline_name.hpp"
 
-#include <charconv>
 #include <optional>
+
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
 
 std::optional<std::int32_t> take_name_number(std::string_view& text) {
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || text.front() == '-') return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
+  return text.starts_with('-') ? std::nullopt : take_whole<std::int32_t>(text);
 }
 
 bool take_prefix(std::string_view& text, std::string_view word) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "formats/megatron/argument_table.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -96,9 +96,7 @@ std::vector<std::string> MegatronArguments::words(const std::string& name) {
 std::optional<double> MegatronArguments::fraction(const std::string& name) {
   const std::optional<std::string> text = word(name);
   if (!text) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc{} && end == text->data() + text->size()) return value;
+  if (const std::optional<double> value = number_of(*text)) return value;
   left_out("--" + name + " is \"" + *text + "\", which is not a number");
   return std::nullopt;
 }
@@ -106,11 +104,7 @@ std::optional<double> MegatronArguments::fraction(const std::string& name) {
 std::optional<std::int64_t> MegatronArguments::number(const std::string& name) {
   const std::optional<std::string> text = word(name);
   if (!text) return std::nullopt;
-  const std::string digits = without_underscores(*text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  constexpr std::int64_t kLargest = std::int64_t{1} << 31;
-  if (error == std::errc{} && end == digits.data() + digits.size() && value >= 0 && value <= kLargest) return value;
+  if (const auto value = count_of(without_underscores(*text), std::int64_t{1} << 31)) return value;
   left_out("--" + name + " is \"" + *text + "\", which is not a whole number");
   return std::nullopt;
 }

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "formats/text/micros.hpp"
-#include "formats/text/numbers.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {

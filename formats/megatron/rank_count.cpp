@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "formats/text/numbers.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {

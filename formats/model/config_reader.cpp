@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -161,10 +160,7 @@ double ConfigReader::positive(std::string_view key, double fallback) {
   if (value == nullptr) return fallback;
   double number = 0;
   if (value->kind == JsonValue::Kind::kInteger) number = static_cast<double>(value->integer);
-  if (value->kind == JsonValue::Kind::kFraction) {
-    const char* end = value->text.data() + value->text.size();
-    if (std::from_chars(value->text.data(), end, number).ec != std::errc()) number = 0;
-  }
+  if (value->kind == JsonValue::Kind::kFraction) number = number_of(value->text).value_or(0);
   if (number > 0) return number;
   complain("P007", key, in_quotes(key) + " must be a number above 0; got " + describe(*value), "for example 10000.0");
   return fallback;

@@ -1,6 +1,7 @@
 #include "formats/profile/layer_runs.hpp"
 
-#include <charconv>
+#include "sim/core/numbers.hpp"
+
 
 namespace debubble {
 namespace {
@@ -26,9 +27,7 @@ bool equal_but_for_name(const ProfileLayer& left, const ProfileLayer& right) {
 std::optional<std::int64_t> trailing_number(std::string_view name) {
   const std::string_view digits = name.substr(number_begin(name));
   if (digits.empty() || digits.size() > kMostDigits || (digits.size() > 1 && digits.front() == '0')) return {};
-  std::int64_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
+  return read_whole<std::int64_t>(digits);
 }
 
 std::string numbered_on(std::string_view name, std::size_t steps) {

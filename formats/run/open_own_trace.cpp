@@ -1,6 +1,5 @@
 // Our own traces, read back.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -19,10 +19,7 @@ namespace {
 constexpr const char* kAgain = "write the trace again with this version of debubble, or save a run file: --save-run";
 
 std::optional<std::int64_t> unsigned_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  return count_of(text, std::numeric_limits<std::int64_t>::max());
 }
 
 // The facts of a trace; what is wrong is collected and thrown together.

@@ -1,7 +1,6 @@
 // What only few schedules have in addition to their rows: slices, copies, asynchrony and the like. All of it is
 // optional, so that files written before it existed are still read.
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "formats/run/run_parts.hpp"
 #include "formats/run/run_words.hpp"
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -53,11 +53,8 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
 
 // Takes a number from the front; nothing when there is none or it is too large.
 std::optional<std::int32_t> take_piece_number(std::string_view& text) {
-  std::int32_t value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || value < 0 || value > kMostInt) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
-  return value;
+  const auto value = take_whole<std::int32_t>(text);
+  return value && *value >= 0 && *value <= kMostInt ? value : std::nullopt;
 }
 
 bool take_word(std::string_view& text, std::string_view word) {

@@ -1,6 +1,5 @@
 #include "formats/shell/braces.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "formats/shell/parser.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -49,11 +49,7 @@ Word word_of(const Tokens& tokens, int line) {
 }
 
 std::optional<std::int64_t> whole(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (value > 1'000'000'000 || value < -1'000'000'000) return std::nullopt;
-  return value;
+  return read_whole_within(text, -1'000'000'000, 1'000'000'000);
 }
 
 Tokens plain(const std::string& text) {

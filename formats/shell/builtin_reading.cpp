@@ -1,8 +1,8 @@
 // read, mapfile and getopts.
-#include <charconv>
 #include <utility>
 
 #include "formats/shell/builtin_words.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -121,11 +121,11 @@ Flow run_getopts(Machine& machine, const Strings& words, const Command&) {
   if (words.size() < 3) throw CommandFailure{2};
   const Strings given = words.size() > 3 ? rest(words, 3) : machine.state().positional;
   const std::string place = machine.value_of("OPTIND");
-  std::size_t at = 1;
-  std::from_chars(place.data(), place.data() + place.size(), at);
+  std::string_view rest_of_place = place;
+  std::size_t at = take_whole<std::size_t>(rest_of_place).value_or(1);
   const std::string inner = machine.state().variables.contains("__getopts") ? machine.value_of("__getopts") : "1";
-  std::size_t letter = 1;
-  std::from_chars(inner.data(), inner.data() + inner.size(), letter);
+  std::string_view rest_of_inner = inner;
+  std::size_t letter = take_whole<std::size_t>(rest_of_inner).value_or(1);
   const auto stop = [&] {
     machine.assign(words[2], "?");
     machine.finish(1);

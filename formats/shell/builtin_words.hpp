@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 
 #include "formats/shell/machine.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::shell {
 
@@ -14,9 +14,8 @@ inline Strings rest(const Strings& words, std::size_t from = 1) {
 
 inline int number_or(const Strings& words, std::size_t at, int otherwise) {
   if (at >= words.size()) return otherwise;
-  int value = otherwise;
-  std::from_chars(words[at].data(), words[at].data() + words[at].size(), value);
-  return value;
+  std::string_view word = words[at];
+  return take_whole<int>(word).value_or(otherwise);
 }
 
 inline Flow done(Machine& machine) {

@@ -1,6 +1,5 @@
 // [ ... ], test, and [[ ... ]].
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "formats/shell/expansion.hpp"
 #include "formats/shell/machine.hpp"
 #include "formats/shell/patterns.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -17,10 +17,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
   if (begin == std::string::npos) return std::nullopt;
   const std::size_t end = text.find_last_not_of(" \t\n") + 1;
   const std::size_t sign = text[begin] == '+' ? 1 : 0;
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data() + begin + sign, text.data() + end, value);
-  if (error != std::errc{} || stop != text.data() + end) return std::nullopt;
-  return value;
+  return read_whole<std::int64_t>(std::string_view(text).substr(begin + sign, end - begin - sign));
 }
 
 bool compares(const std::string& op, std::int64_t a, std::int64_t b) {

@@ -1,7 +1,6 @@
 // sed and awk, in the forms that scripts use.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "formats/shell/patterns.hpp"
 #include "formats/shell/text_filters.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble::shell {
@@ -47,7 +47,7 @@ std::optional<SedCommand> sed_command(const std::string& text, std::size_t& at, 
   while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0 && number.size() < 8) {
     number += text[at++];
   }
-  if (!number.empty()) std::from_chars(number.data(), number.data() + number.size(), command.line);
+  if (const auto line = read_whole<decltype(command.line)>(number)) command.line = *line;
   if (at < text.size() && text[at] == '$') {
     command.last = true;
     ++at;
@@ -156,9 +156,11 @@ std::optional<std::vector<AwkItem>> awk_items(const std::string& text) {
         item.last = true;
         at += 2;
       } else {
-        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), item.field);
-        if (error != std::errc{} || item.field < 0) return std::nullopt;
-        at = static_cast<std::size_t>(end - text.data());
+        std::string_view left = std::string_view(text).substr(at);
+        const auto field = take_whole<int>(left);
+        if (!field || *field < 0) return std::nullopt;
+        item.field = *field;
+        at = text.size() - left.size();
       }
     } else if (text.compare(at, 2, "NF") == 0 || text.compare(at, 2, "NR") == 0) {
       item.count = text[at + 1] == 'F';
@@ -198,9 +200,11 @@ std::optional<AwkProgram> awk_program(std::string text) {
   } else if (text.starts_with("NR")) {
     std::size_t at = 2;
     while (at < text.size() && (text[at] == ' ' || text[at] == '=')) ++at;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), program.row);
-    if (error != std::errc{} || text.find("==") == std::string::npos) return std::nullopt;
-    text = text.substr(static_cast<std::size_t>(end - text.data()));
+    std::string_view left = std::string_view(text).substr(at);
+    const auto row = take_whole<decltype(program.row)>(left);
+    if (!row || text.find("==") == std::string::npos) return std::nullopt;
+    program.row = *row;
+    text = std::string(left);
   }
   trim(text);
   if (text.empty()) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 
 #include "formats/shell/patterns.hpp"
 #include "formats/shell/printf.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble::shell {
@@ -33,11 +33,9 @@ std::string text_of(const Lines& lines) {
 }
 
 std::optional<long> count_of(const std::string& text) {
-  long value = 0;
-  const char* begin = text.data() + (text.starts_with("+") ? 1 : 0);
-  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return std::clamp(value, -1'000'000L, 1'000'000L);
+  const auto value = read_whole<std::int64_t>(std::string_view(text).substr(text.starts_with("+") ? 1 : 0));
+  if (!value) return std::nullopt;
+  return std::clamp<std::int64_t>(*value, -1'000'000, 1'000'000);
 }
 
 // "-n 3", "-n3", "-3", "--lines=3"; what is left are files. `count`: as it is written, 10 where it is not.

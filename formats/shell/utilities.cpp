@@ -1,6 +1,5 @@
 // Programs whose output follows from their input: cat, basename, seq, wc and their like.
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include "formats/shell/expansion.hpp"
 #include "formats/shell/machine.hpp"
 #include "formats/shell/text_filters.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -137,11 +137,7 @@ bool run_realpath(Machine& machine, const Strings& words) {
 }
 
 std::optional<long long> integer(const std::string& text) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (value > 1'000'000'000'000LL || value < -1'000'000'000'000LL) return std::nullopt;
-  return value;
+  return read_whole_within(text, -1'000'000'000'000, 1'000'000'000'000);
 }
 
 bool run_seq(Machine& machine, const Strings& words) {

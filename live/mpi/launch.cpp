@@ -1,11 +1,11 @@
 // How this process was started, as far as its environment tells.
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "live/backends.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::live {
 
@@ -14,10 +14,7 @@ std::optional<int> mpi_rank_of_environment() {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread of ours
     if (value == nullptr) continue;
-    const std::string_view text = value;
-    int rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error == std::errc{} && end == text.data() + text.size() && rank >= 0) return rank;
+    if (const auto rank = read_whole<int>(value); rank && *rank >= 0) return rank;
   }
   return std::nullopt;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 #include <thread>
 
 #include "live/backends.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::live {
 
@@ -35,12 +35,6 @@ constexpr std::array<std::string_view, 3> kJobVariables{"PMIX_NAMESPACE=", "SLUR
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 Environment environment_of(const std::filesystem::path& process) {
@@ -130,10 +124,10 @@ std::vector<StoppedRank> stopped_ranks() {
   std::vector<StoppedRank> stopped;
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
-    const std::optional<int> process = whole_number(entry->path().filename().string());
+    const std::optional<int> process = read_whole<int>(entry->path().filename().string());
     if (!process || !is_stopped(entry->path())) continue;
     const Environment environment = environment_of(entry->path());
-    const std::optional<int> rank = whole_number(first_of(environment, kRankVariables));
+    const std::optional<int> rank = read_whole<int>(first_of(environment, kRankVariables));
     if (rank && first_of(environment, kJobVariables) == own_job) stopped.push_back({*rank, *process});
   }
   std::sort(stopped.begin(), stopped.end(),

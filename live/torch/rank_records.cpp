@@ -1,8 +1,8 @@
 #include "live/torch/rank_records.hpp"
 
-#include <charconv>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble::live {
 
@@ -54,13 +54,17 @@ class RecordLine {
  private:
   template <typename Number>
   [[nodiscard]] Number parsed(std::string_view text, Number least) const {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // `least` last: what is not a number is allowed, for a gradient may be none
-    if (error != std::errc{} || end != text.data() + text.size() || value < least) {
-      refuse("\"" + std::string(text) + "\" is not a number that can stand here");
+    std::optional<Number> value;
+    if constexpr (std::is_floating_point_v<Number>) {
+      // A gradient may be none.
+      value = text == "nan" ? std::numeric_limits<Number>::quiet_NaN() : number_of(text);
+      if (text == "inf") value = std::numeric_limits<Number>::infinity();
+      if (text == "-inf") value = -std::numeric_limits<Number>::infinity();
+    } else {
+      value = read_whole<Number>(text);
     }
-    return value;
+    if (!value || *value < least) refuse("\"" + std::string(text) + "\" is not a number that can stand here");
+    return *value;
   }
 
   std::string_view rest_;

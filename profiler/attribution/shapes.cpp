@@ -1,8 +1,9 @@
 #include "profiler/attribution/shapes.hpp"
 
-#include <charconv>
 #include <cstddef>
 #include <optional>
+
+#include "sim/core/numbers.hpp"
 
 namespace debubble::attribution {
 namespace {
@@ -43,11 +44,10 @@ class SizesReader {
 
   std::optional<std::int64_t> number() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    std::int64_t value = 0;
-    const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error != std::errc{} || value < 0 || value > kLargestDimension) return std::nullopt;
-    at_ += static_cast<std::size_t>(end - begin);
+    std::string_view rest = text_.substr(at_);
+    const auto value = take_whole<std::int64_t>(rest);
+    if (!value || *value < 0 || *value > kLargestDimension) return std::nullopt;
+    at_ = text_.size() - rest.size();
     return value;
   }
 

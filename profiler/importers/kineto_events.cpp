@@ -1,7 +1,6 @@
 #include "profiler/importers/kineto_events.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "formats/text/micros.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/importers/kineto_names.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -142,9 +142,7 @@ class KinetoEventReader : public KinetoVisitor {
   Number number(std::string_view token, const char* field, Number none) {
     token = unquoted(token);
     if (token.empty() || token == "null") return none;
-    Number value{};
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (error == std::errc() && end == token.data() + token.size()) return value;
+    if (const auto value = read_whole<Number>(token)) return *value;
     wrong("P007", field,
           std::string("this must be a whole number from ") + std::to_string(std::numeric_limits<Number>::min()) +
               " to " + std::to_string(std::numeric_limits<Number>::max()) + "; got " + shown(token),
@@ -203,9 +201,7 @@ class KinetoEventReader : public KinetoVisitor {
     }
     std::string_view tid = unquoted(fields_->tid);
     if (tid.starts_with("stream ")) tid.remove_prefix(7);
-    std::uint32_t value = 0;
-    std::from_chars(tid.data(), tid.data() + tid.size(), value);
-    return value;
+    return take_whole<std::uint32_t>(tid).value_or(0);
   }
 
   void work(KinetoCategory category) {

@@ -1,7 +1,8 @@
 #include "profiler/injection/step_pauser.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 
@@ -24,11 +25,7 @@ std::string_view step_prefix(std::string_view text) {
 std::optional<std::int64_t> StepPauser::parse(std::string_view setting) {
   if (setting.empty()) return 5;
   if (setting == "all") return 0;
-  std::int64_t every = 0;
-  const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), every);
-  const bool whole = error == std::errc{} && end == setting.data() + setting.size();
-  if (!whole || every < 2 || every > 1'000'000) return std::nullopt;
-  return every;
+  return read_whole_within(setting, 2, 1'000'000);
 }
 
 StepPauser::Change StepPauser::begin() {

@@ -1,7 +1,6 @@
 #include "profiler/ranks/attribute_ranks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,17 +10,11 @@
 #include "profiler/ranks/stages.hpp"
 #include "profiler/records/forwarding_sink.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Remembers the rank that a process says it is, and hands everything to two others.
 class RankedRecords : public ForwardingSink {
@@ -38,7 +31,7 @@ class RankedRecords : public ForwardingSink {
   void on(const SwitchRecord& record) override { both(record); }
   void on(const LossRecord& record) override { both(record); }
   void on(const FactRecord& record) override {
-    if (record.key == "rank") rank = number_in(record.value);
+    if (record.key == "rank") rank = read_whole<std::int64_t>(record.value);
     both(record);
   }
 

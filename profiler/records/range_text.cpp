@@ -1,8 +1,9 @@
 #include "profiler/records/range_text.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstddef>
+
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 
@@ -53,10 +54,8 @@ Suffix suffix_at(std::string_view text, std::size_t comma) {
 void take_suffix(const Suffix& suffix, RangeText& parts) {
   if (suffix.key == kSizesKey) parts.sizes = suffix.value;
   if (suffix.key != kSequence && !suffix.key.starts_with("stashed")) return;
-  std::int64_t number = -1;
-  const char* const end = suffix.value.data() + suffix.value.size();
-  const auto result = std::from_chars(suffix.value.data(), end, number);
-  if (result.ec == std::errc{} && number >= 0) parts.sequence = number;
+  std::string_view value = suffix.value;
+  if (const auto number = take_whole<std::int64_t>(value); number && *number >= 0) parts.sequence = *number;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "scenario/job/transforms.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "cost_models/uniform.hpp"
@@ -10,6 +9,7 @@
 #include "schedules/transforms/request.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 
@@ -26,11 +26,8 @@ std::optional<std::string> signed_value(const Schedule& schedule, const std::str
 std::optional<double> signed_share(const Schedule& schedule, const std::string& key) {
   const std::optional<std::string> text = signed_value(schedule, key);
   if (!text) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   // A file may hold anything under this name.
-  const bool legal = error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= 1;
-  if (legal) return value;
+  if (const auto value = number_of(*text); value && *value >= 0 && *value <= 1) return value;
   throw InputError(Diagnostic{"S006", "--schedule", key + "=\"" + *text + "\" is not a share from 0 to 1",
                               "fix the schedule's params, or leave the entry out"});
 }

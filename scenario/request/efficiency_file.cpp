@@ -1,6 +1,5 @@
 #include "scenario/request/efficiency_file.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -91,11 +91,7 @@ class EfficiencyReader {
 
   static std::optional<double> number(const JsonValue& value) {
     if (value.kind == JsonValue::Kind::kInteger) return static_cast<double>(value.integer);
-    double read = 0;
-    const char* const end = value.text.data() + value.text.size();
-    const auto [last, error] = std::from_chars(value.text.data(), end, read);
-    if (error != std::errc{} || last != end || !std::isfinite(read)) return std::nullopt;
-    return read;
+    return number_of(value.text);
   }
 
   void read_row(const JsonValue& row, std::size_t number, std::vector<MeasuredShape>& shapes) {
@@ -131,9 +127,8 @@ class EfficiencyReader {
     shape.m = row.children[3].integer;
     shape.n = row.children[4].integer;
     shape.k = row.children[5].integer;
-    const std::string& share = row.children[6].text;
-    const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), shape.efficiency);
-    return error == std::errc{} && end == share.data() + share.size() && shape.efficiency > 0 && shape.efficiency <= 1;
+    shape.efficiency = number_of(row.children[6].text).value_or(0);
+    return shape.efficiency > 0 && shape.efficiency <= 1;
   }
 
   const JsonValue& root_;

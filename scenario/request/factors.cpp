@@ -14,6 +14,7 @@
 #include "scenario/request/draws.hpp"
 #include "scenario/request/factors_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {

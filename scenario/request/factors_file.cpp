@@ -11,6 +11,7 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -15,6 +14,7 @@
 #include "formats/files/read_file.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -122,15 +122,13 @@ class KernelsReader {
                               std::size_t count) {
     std::vector<double> values;
     for (std::size_t k = first; k < fields.size(); ++k) {
-      double value = 0;
-      const char* end = fields[k].data() + fields[k].size();
-      const auto [stop, error] = std::from_chars(fields[k].data(), end, value);
-      if (error != std::errc{} || stop != end || !(value >= least && value <= most)) {
+      const auto value = number_of(fields[k]);
+      if (!value || *value < least || *value > most) {
         complain("P004", in_quotes(fields[k]) + " is not a number that may stand here",
                  "mend field " + std::to_string(k + 1) + " of the line");
         return {};
       }
-      values.push_back(value);
+      values.push_back(*value);
     }
     if (count > 0 && values.size() == count) return values;
     if (count == 0 && values.size() >= 2) return values;

@@ -1,10 +1,10 @@
 #include "scenario/request/memory_flags.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {
@@ -30,9 +30,7 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
 }
 
 double parse_reserve(const std::string& text) {
-  double share = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
-  if (error == std::errc{} && end == text.data() + text.size() && share >= 0 && share <= 1) return share;
+  if (const auto share = number_of(text); share && *share >= 0 && *share <= 1) return *share;
   fail("C012", kReserve, "\"" + text + "\" is not a share from 0 to 1",
        "write it like --allocator-reserve 0.05: 5 % more than the replayed allocator takes");
 }

@@ -1,7 +1,6 @@
 #include "scenario/request/model_choice.hpp"
 
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "scenario/request/hf_config.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/model_presets.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -83,11 +83,8 @@ void set_switch(const SwitchKey& key, const std::string& value, TransformerShape
 }
 
 void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
-  std::int64_t number = -1;
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (error == std::errc{} && stop == end && number >= 0 && number <= kLargestModelSize) {
-    shape.*key.size = number;
+  if (const auto number = count_of(value, kLargestModelSize)) {
+    shape.*key.size = *number;
     return;
   }
   complain_of_model(found, "C006", std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",

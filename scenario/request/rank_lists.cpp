@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {
@@ -24,12 +24,8 @@ std::optional<Dimension> dimension_of(std::string_view word) {
 }
 
 std::optional<std::int32_t> rank_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number >= kMostListed) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = read_whole<std::int32_t>(text);
+  return number && *number >= 0 && *number < kMostListed ? number : std::nullopt;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "formats/text/numbers.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "formats/text/numbers.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {

@@ -1,26 +1,23 @@
 #include "scenario/request/step_flags.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 
 namespace {
 
 double step_number(const std::string& text, const std::string& place, double most, bool zero) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool enough = zero ? number >= 0 : number > 0;
-  if (error == std::errc{} && end == text.data() + text.size() && enough && number <= most) return number;
+  const auto number = number_of(text);
+  if (number && (zero ? *number >= 0 : *number > 0) && *number <= most) return *number;
   fail("C012", place,
        "\"" + text + "\" is not a number from 0" + (zero ? "" : " (without it)") + " to " +
            std::to_string(static_cast<int>(most)),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "scenario/request/recompute_modules.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -30,9 +30,7 @@ constexpr std::int64_t kUsualSequence = 4096;
 // `like` is how one is written.
 double number_in_range(const std::string& text, const char* place, double least, double most,
                        const char* like = "1.2") {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
+  if (const auto number = number_of(text); number && *number >= least && *number <= most) return *number;
   std::ostringstream range;
   range << least << " to " << most;
   fail("C012", place, "\"" + text + "\" is not a number from " + range.str(),

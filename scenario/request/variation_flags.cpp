@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 

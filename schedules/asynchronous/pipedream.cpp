@@ -1,7 +1,6 @@
 #include "schedules/asynchronous/pipedream.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -11,6 +10,8 @@
 #include "schedules/common/request.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 
@@ -21,17 +22,12 @@ constexpr int kMostRoutes = 4096;  // a placement lists every route through ever
 // "2,1,1"; empty where the text is no such list.
 std::vector<int> parse_replicas(const std::string& text) {
   std::vector<int> replicas;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  while (true) {
-    int count = 0;
-    const auto [end, error] = std::from_chars(at, last, count);
-    if (error != std::errc{} || count < 1) return {};
-    replicas.push_back(count);
-    if (end == last) return replicas;
-    if (*end != ',') return {};
-    at = end + 1;
+  for (const std::string& item : split(text)) {
+    const auto count = read_whole<int>(item);
+    if (!count || *count < 1) return {};
+    replicas.push_back(*count);
   }
+  return replicas;
 }
 
 std::string straight(int devices) {

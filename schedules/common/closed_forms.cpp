@@ -1,15 +1,12 @@
 #include "schedules/common/closed_forms.hpp"
 
-#include <charconv>
+#include "sim/core/numbers.hpp"
+
 
 namespace debubble {
 
 std::optional<int> form_number(const FormCase& form, std::string_view name) {
-  const std::string text = form_word(form, name);
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_whole<int>(form_word(form, name));
 }
 
 std::string form_word(const FormCase& form, std::string_view name) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include "schedules/common/request.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/wide.hpp"
 
@@ -65,11 +65,7 @@ Bytes times(const LimitDecimal& value, Bytes factor) {
   return static_cast<Bytes>(std::min(product, static_cast<WideUnsigned>(kLargestSize)));
 }
 
-bool is_positive_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error != std::errc::invalid_argument && end == text.data() + text.size() && value > 0;
-}
+bool is_positive_number(std::string_view text) { return number_of(text).value_or(0) > 0; }
 
 std::string_view trimmed_item(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");

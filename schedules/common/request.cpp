@@ -1,11 +1,11 @@
 #include "schedules/common/request.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -34,13 +34,12 @@ int int_param(const ScheduleRequest& request, std::string_view name, int fallbac
   const auto found = request.params.find(std::string(name));
   if (found == request.params.end()) return fallback;
   const std::string& text = found->second;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
+  const auto value = read_whole<int>(text);
+  if (!value) {
     fail("S006", "--param " + std::string(name), "\"" + text + "\" is not a whole number",
          one_param_each(name, text, "write --param " + std::string(name) + "=" + std::to_string(fallback)));
   }
-  return value;
+  return *value;
 }
 
 std::string choice_param(const ScheduleRequest& request, std::string_view name, std::string_view choices) {

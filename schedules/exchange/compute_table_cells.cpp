@@ -1,13 +1,13 @@
 #include "schedules/exchange/compute_table_cells.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -42,10 +42,8 @@ std::string_view take_while(std::string_view& text, Predicate belongs) {
 
 // One below the largest number, so that the count (the number + 1) fits as well.
 std::optional<std::int32_t> cell_number(std::string_view digits) {
-  std::int32_t value = 0;
-  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (result.ec != std::errc{} || value == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-  return value;
+  const auto value = take_whole<std::int32_t>(digits);
+  return value == std::numeric_limits<std::int32_t>::max() ? std::nullopt : value;
 }
 
 std::optional<ActionKind> action_kind(std::string_view word) {

@@ -1,10 +1,10 @@
 #include "schedules/optimal/budget_param.hpp"
 
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 
@@ -43,12 +43,10 @@ OptimalBudget optimal_budget_of(const ScheduleRequest& request) {
   const auto given = request.params.find("budget");
   budget.text = given == request.params.end() ? kDefaultBudget : given->second;
   constexpr std::int64_t kMost = 1'000'000'000;
-  std::int64_t number = -1;
-  const char* const end = budget.text.data() + budget.text.size();
-  const auto [rest, error] = std::from_chars(budget.text.data(), end, number);
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  std::string_view unit = budget.text;
+  const std::int64_t number = take_whole<std::int64_t>(unit).value_or(-1);
   for (const BudgetUnit& known : kBudgetUnits) {
-    if (error != std::errc{} || number < 0 || number > kMost || unit != known.name) continue;
+    if (number < 0 || number > kMost || unit != known.name) continue;
     if (known.time) {
       if (number > kMost / 60'000) break;
       budget.time = std::chrono::nanoseconds(number * known.factor);

@@ -1,7 +1,6 @@
 #include "schedules/synchronous/slices.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "schedules/common/request.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/split.hpp"
 
@@ -31,10 +31,7 @@ std::optional<std::int64_t> parse_millionths(std::string_view text) {
   if (point != std::string_view::npos && digits.empty()) return std::nullopt;
   digits.resize(kPlaces, '0');
   digits.insert(0, whole);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) return std::nullopt;
-  return value;
+  return count_of(digits, std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace
@@ -125,9 +122,8 @@ std::vector<int> lengths_param(const ScheduleRequest& request, const std::string
   const std::string& text = request.params.at(name);
   std::int64_t sum = 0;
   for (const std::string& item : split(text)) {
-    int length = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), length);
-    if (error != std::errc{} || end != item.data() + item.size() || length < 1) {
+    const int length = read_whole<int>(item).value_or(0);
+    if (length < 1) {
       fail(
           "S061", "--param " + name, "\"" + item + "\" in \"" + text + "\" is not a slice's length",
           "write how many tokens (or blocks of tokens) each slice has, first tokens first: --param " + name + "=7,5,4");

@@ -1,25 +1,13 @@
 #include "schedules/transforms/request.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
-
-namespace {
-
-// Whole text as a number, or false.
-template <typename Number>
-bool parse_param(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-}  // namespace
 
 void TransformParams::refuse(std::string code, std::string_view key, std::string message, std::string help) const {
   std::string place = "--transform " + name_;
@@ -34,12 +22,12 @@ std::string TransformParams::text(std::string_view key) const {
 
 int TransformParams::whole(std::string_view key, int fallback, int least) const {
   if (!given(key)) return fallback;
-  int value = 0;
-  if (!parse_param(text(key), value) || value < least) {
+  const auto value = read_whole<int>(text(key));
+  if (!value || *value < least) {
     refuse("C012", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
            "write " + std::string(key) + "=" + std::to_string(std::max(fallback, least)));
   }
-  return value;
+  return *value;
 }
 
 std::string TransformParams::choice(std::string_view key, std::string_view choices) const {
@@ -58,12 +46,12 @@ bool TransformParams::flag(std::string_view key, bool fallback) const {
 
 double TransformParams::share(std::string_view key, double fallback) const {
   if (!given(key)) return fallback;
-  double value = 0;
-  if (!parse_param(text(key), value) || !(value >= 0 && value <= 1)) {
+  const auto value = number_of(text(key));
+  if (!value || *value < 0 || *value > 1) {
     refuse("S006", key, "\"" + text(key) + "\" is not a share from 0 to 1",
            "write a share from 0 to 1, e.g. " + std::string(key) + "=" + (key == "time" ? "1" : "0.5"));
   }
-  return value;
+  return *value;
 }
 
 std::vector<bool> TransformParams::selection(std::string_view key, int count) const {
@@ -72,11 +60,9 @@ std::vector<bool> TransformParams::selection(std::string_view key, int count) co
   if (value == "all") return chosen;
   for (const std::string& item : split(value, '+')) {
     const std::vector<std::string> ends = split(item, '-');
-    int first = -1;
-    int last = -1;
-    const bool legal = ends.size() <= 2 && parse_param(ends.front(), first) && parse_param(ends.back(), last) &&
-                       first >= 0 && first <= last && last < count;
-    if (!legal) {
+    const int first = read_whole<int>(ends.front()).value_or(-1);
+    const int last = read_whole<int>(ends.back()).value_or(-1);
+    if (ends.size() > 2 || first < 0 || first > last || last >= count) {
       refuse("S061", key, "\"" + item + "\" is not a number or range from 0 to " + std::to_string(count - 1),
              "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");
     }

@@ -1,7 +1,6 @@
 #include "sim/topologies/changes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -17,10 +17,8 @@ namespace debubble {
 namespace {
 
 std::optional<std::int32_t> device_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = read_whole<std::int32_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 class LinkFinder {

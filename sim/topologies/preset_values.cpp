@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -58,13 +58,11 @@ std::optional<double> unit_factor(TopologyParam::Kind kind, std::string_view uni
 
 // Rates and times up to 2^53 are exact in a double.
 std::optional<std::int64_t> parse_value(const TopologyParam& param, std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || text.front() == '-') return std::nullopt;
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const std::optional<double> factor = unit_factor(param.kind, unit);
+  if (text.starts_with('-')) return std::nullopt;
+  const std::optional<double> number = take_number(text);
+  const std::optional<double> factor = number ? unit_factor(param.kind, text) : std::nullopt;
   if (!factor) return std::nullopt;
-  const double value = number * *factor;
+  const double value = *number * *factor;
   if (!(value <= static_cast<double>(param.most))) return std::nullopt;
   const auto whole = static_cast<std::int64_t>(value + 0.5);
   if (param.kind == TopologyParam::Kind::kCount && static_cast<double>(whole) != value) return std::nullopt;
@@ -132,14 +130,13 @@ class PresetReader {
       complain("C006", "\"" + std::string(text) + "\" is not KEY=VALUE");
       return;
     }
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > entry_.most_units) {
+    const auto number = read_whole_within(text, 1, entry_.most_units);
+    if (!number) {
       complain("B001", "\"" + std::string(text) + "\" is not a number of " + entry_.units + " from 1 to " +
                            std::to_string(entry_.most_units));
       return;
     }
-    values_.units = number;
+    values_.units = *number;
   }
 
   void key_value(std::string_view key, std::string_view value) {

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "formats/megatron/scenario_of.hpp"
-#include "formats/text/numbers.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/diff/logged_run.hpp"
 
 namespace debubble {

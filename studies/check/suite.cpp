@@ -1,7 +1,6 @@
 #include "studies/check/suite.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/request/json_flags.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/check/suite_lines.hpp"
 
 namespace debubble {
@@ -29,8 +29,7 @@ bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  double number = -1;
-  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  const double number = is_number ? number_of(value->text).value_or(-1) : -1;
   if (number >= 0 && number <= 100) {
     tolerance = number;
     return true;

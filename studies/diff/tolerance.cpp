@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -24,11 +24,9 @@ constexpr std::array<ToleranceKey, 3> kToleranceKeys{
 std::optional<double> hundredths(std::string_view text, std::string_view unit) {
   if (!text.ends_with(unit)) return std::nullopt;
   text.remove_suffix(unit.size());
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || !std::isfinite(value) || value < 0 || std::signbit(value)) return std::nullopt;
-  return value / 100;
+  const auto value = text.find_first_of("-eE") == std::string_view::npos ? number_of(text) : std::nullopt;
+  if (!value) return std::nullopt;
+  return *value / 100;
 }
 
 class ToleranceParser {

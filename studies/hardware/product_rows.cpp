@@ -11,6 +11,7 @@
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/hardware/products.hpp"

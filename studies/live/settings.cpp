@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "formats/text/numbers.hpp"
 #include "live/cpu/cores.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
 

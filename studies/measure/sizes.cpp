@@ -2,24 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "formats/text/choice.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
 
 namespace {
 
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool fits = value >= 1 && value <= std::numeric_limits<std::int32_t>::max();
-  if (error != std::errc{} || end != text.data() + text.size() || !fits) return std::nullopt;
-  return value;
+std::optional<std::int64_t> measured_size(const std::string& text) {
+  return read_whole_within(text, 1, std::numeric_limits<std::int32_t>::max());
 }
 
 // One number of the sizes and the flag it comes from.
@@ -94,7 +90,7 @@ class MeasuredSizeReader {
       const std::size_t end = std::min(list.find(',', begin), list.size());
       const std::string item = list.substr(begin, end - begin);
       begin = end + 1;
-      const std::optional<std::int64_t> value = whole_number(item);
+      const std::optional<std::int64_t> value = measured_size(item);
       if (!value) {
         complain("C006", "--sweep", "\"" + item + "\" is not a whole number from 1 to 2147483647",
                  std::string("write it like --sweep ") + dimension.key + "=1,2,4");

@@ -1,13 +1,13 @@
 #include "studies/plan/asked_planners.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "formats/files/read_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 #include "studies/plan/device_types.hpp"
 #include "studies/plan/planner_jobs.hpp"
@@ -57,7 +57,8 @@ PlanChoice choice_on_types(const PlanRequest& request) {
                         "\"" + key + "\" is fixed, and where devices differ each of them is one stage",
                         "fix at most one microbatch size");
     }
-    std::from_chars(values.front().data(), values.front().data() + values.front().size(), choice.microbatch);
+    std::string_view value = values.front();
+    choice.microbatch = take_whole<decltype(choice.microbatch)>(value).value_or(choice.microbatch);
   }
   if (request.microbatch > 0) choice.microbatch = request.microbatch;
   if (choice.microbatch < 1 || request.global_batch % choice.microbatch != 0) {

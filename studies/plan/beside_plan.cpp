@@ -1,12 +1,12 @@
 #include "studies/plan/beside_plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/plan/planner_jobs.hpp"
 
 namespace debubble {
@@ -20,11 +20,7 @@ const std::string* choice_named(const PlannerDecision& decision, std::string_vie
 }
 
 // The number that a text begins with; 0 where there is none.
-int leading_number(const std::string& text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
+int leading_number(std::string_view text) { return take_whole<int>(text).value_or(0); }
 
 // A step by the planner's own cost model, where it predicts times.
 std::optional<Nanoseconds> predicted_step(const PlannerDecision& decision, const PlannerJob& job) {

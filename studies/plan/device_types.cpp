@@ -7,6 +7,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "formats/text/choice.hpp"
-#include "formats/text/numbers.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/memory_cut.hpp"
@@ -17,6 +16,7 @@
 #include "scenario/request/stage_list.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
 #include "studies/parallel.hpp"

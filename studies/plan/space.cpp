@@ -9,12 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
 #include "scenario/job/memory_cut.hpp"
 #include "scenario/request/partition_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/plan/rank_orders.hpp"
 #include "studies/plan/recompute_modes.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {

@@ -1,10 +1,10 @@
 #include "studies/planners/params.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -40,18 +40,16 @@ double planner_number(const PlannerRequest& request, const std::string& name, do
   const auto found = request.params.find(name);
   if (found == request.params.end()) return preset;
   const std::string& text = found->second;
-  double value = 0;
-  const auto end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value)) {
+  const auto value = number_of(text);
+  if (!value) {
     fail("C011", planner_place(name), "\"" + text + "\" is not a number",
          "write " + name + "=" + short_decimal(preset));
   }
-  if (value < least || value > most) {
+  if (*value < least || *value > most) {
     fail("C012", planner_place(name), text + " is not within " + short_decimal(least) + " and " + short_decimal(most),
          "use a number in that range");
   }
-  return value;
+  return *value;
 }
 
 int planner_count(const PlannerRequest& request, const std::string& name, int preset, int least, int most) {

@@ -1,7 +1,6 @@
 #include "studies/planners/regret.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/simulate.hpp"
@@ -29,11 +29,9 @@ const std::string* choice_of(const PlannerDecision& decision, std::string_view w
 
 // "2 times the job's"
 int microbatch_multiple(const PlannerDecision& decision) {
-  int multiple = 1;
-  if (const std::string* text = choice_of(decision, "microbatch")) {
-    std::from_chars(text->data(), text->data() + text->size(), multiple);
-  }
-  return std::max(multiple, 1);
+  const std::string* const text = choice_of(decision, "microbatch");
+  std::string_view word = text == nullptr ? "" : std::string_view(*text);
+  return std::max(take_whole<int>(word).value_or(1), 1);
 }
 
 std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-6)); }

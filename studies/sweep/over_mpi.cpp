@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "formats/text/numbers.hpp"
 #include "live/backends.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/mpi/control_channel.hpp"
 #include "live/mpi/join.hpp"
 #include "live/mpi/plugin_loader.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/sweep/block_codec.hpp"
 #include "studies/sweep/crew.hpp"
 #include "studies/sweep/dealt_blocks.hpp"

@@ -1,6 +1,5 @@
 #include "studies/uncertainty/range_constants.hpp"
 
-#include <charconv>
 #include <cstddef>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -33,8 +33,7 @@ double bounded_number(JsonObjectReader& reader, const char* key, double least, d
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return 0;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  double number = most + 1;
-  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  const double number = is_number ? number_of(value->text).value_or(most + 1) : most + 1;
   if (number >= least && number <= most) return number;
   reader.complain(
       "P012", key,

@@ -11,6 +11,7 @@
 #include "scenario/request/checks.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/topologies/changes.hpp"
 #include "sim/topologies/graph_builder.hpp"

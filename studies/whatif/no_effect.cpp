@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "formats/text/numbers.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/whatif/link_groups.hpp"
 #include "studies/whatif/step_time.hpp"
 

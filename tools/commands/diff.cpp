@@ -1,7 +1,6 @@
 #include "tools/commands/diff.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
 #include "tools/commands/diff_log.hpp"
@@ -209,9 +209,7 @@ void check_diff_flags(const DiffFlags& flags) {
 
 std::optional<std::size_t> parse_iteration(const std::string& text) {
   if (text == "median") return std::nullopt;
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  if (const auto number = read_whole<std::size_t>(text); number && *number > 0) return number;
   throw InputError(Diagnostic{"C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
                               "write it like --iteration 3"});
 }

@@ -1,12 +1,12 @@
 #include "tools/figures/cairo.hpp"
 
 #include <array>
-#include <charconv>
 #include <memory>
 
 #include "formats/text/printable.hpp"
 #include "gpu/cuda_library.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "tools/figures/font.hpp"
 
 namespace debubble::figure {
@@ -134,9 +134,8 @@ class CairoPainter {
 
   void set_color(const std::string& color) {
     const auto part = [&color](std::size_t at) {
-      int value = 0;
-      std::from_chars(color.data() + at, color.data() + at + 2, value, 16);
-      return value / 255.0;
+      std::string_view digits = std::string_view(color).substr(at, 2);
+      return take_whole<int>(digits, 16).value_or(0) / 255.0;
     };
     cairo_.set_rgb(pen(), part(1), part(3), part(5));
   }

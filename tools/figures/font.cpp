@@ -1,9 +1,8 @@
 #include "tools/figures/font.hpp"
 
-#include <charconv>
 #include <map>
-#include <system_error>
 
+#include "sim/core/numbers.hpp"
 #include "tools/figures/font/glyphs.hpp"
 
 namespace debubble::figure {
@@ -26,10 +25,7 @@ struct FontTable {
 
 std::int64_t number_at(std::string_view& text, int base = 10) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-  return value;
+  return take_whole<std::int64_t>(text, base).value_or(0);
 }
 
 FontTable read_table() {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/metrics.hpp"
 
@@ -175,27 +175,22 @@ class FailIfParser {
   }
 
   std::int64_t read_count(std::string_view value, std::size_t at, std::string_view name) const {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-    if (error != std::errc() || end != value.data() + value.size() || count < 0) {
-      fail("C033", fmt::format("{} is a count; '{}' is not", name, value), at, value.size());
-    }
-    return count;
+    const auto count = count_of(value, std::numeric_limits<std::int64_t>::max());
+    if (!count) fail("C033", fmt::format("{} is a count; '{}' is not", name, value), at, value.size());
+    return *count;
   }
 
   double read_real(std::string_view value, bool percent_allowed, std::size_t at, std::string_view name) const {
     const bool percent = percent_allowed && value.ends_with('%');
     std::string_view digits = value.substr(0, value.size() - (percent ? 1 : 0));
     while (digits.ends_with(' ')) digits.remove_suffix(1);
-    double number = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed);
-    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(number)) {
+    const auto number = digits.find_first_of("eE") == std::string_view::npos ? number_of(digits) : std::nullopt;
+    if (!number) {
       fail("C033",
            fmt::format("{} is a plain number{}; '{}' is not", name, percent_allowed ? " or a percentage" : "", value),
            at, value.size());
     }
-    return percent ? number / 100 : number;
+    return percent ? *number / 100 : *number;
   }
 
   std::string_view take_name() {

@@ -1,12 +1,12 @@
 #include "tools/script_run/records.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "formats/shell/evaluator.hpp"
 #include "formats/shell/launcher_words.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -31,11 +31,9 @@ class RecordWords {
 
   std::optional<std::size_t> number(std::size_t most) {
     const auto text = word();
-    std::size_t value = 0;
     if (!text) return std::nullopt;
-    const auto read = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (read.ec != std::errc() || read.ptr != text->data() + text->size() || value > most) return std::nullopt;
-    return value;
+    const auto value = read_whole<std::size_t>(*text);
+    return value && *value <= most ? value : std::nullopt;
   }
 
   std::optional<std::string_view> bytes(std::size_t count) {

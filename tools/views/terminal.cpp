@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
+#include "sim/core/numbers.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
@@ -20,10 +20,8 @@ std::string environment(const char* name) {
 }
 
 std::optional<int> positive_count(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value <= 0) return std::nullopt;
-  return value;
+  const auto value = read_whole<int>(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 bool forces(const std::string& value) { return !value.empty() && value != "0"; }

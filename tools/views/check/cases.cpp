@@ -1,10 +1,9 @@
 #include "tools/views/check/cases.hpp"
 
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "formats/text/shell.hpp"
+#include "sim/core/numbers.hpp"
 #include "tools/views/check/wording.hpp"
 
 namespace debubble {
@@ -60,11 +59,10 @@ class CaseList {
   // "ci.suite.json#/scenarios/3/live": where the fourth scenario begins.
   [[nodiscard]] int line_of(const std::string& place) const {
     const std::string lead = suite_.file + "#/scenarios/";
-    std::size_t index = 0;
     if (!place.starts_with(lead)) return 1;
-    const char* end = place.data() + place.size();
-    const auto [rest, error] = std::from_chars(place.data() + lead.size(), end, index);
-    return error == std::errc{} && index < suite_.lines.size() ? suite_.lines[index] : 1;
+    std::string_view rest = std::string_view(place).substr(lead.size());
+    const auto index = take_whole<std::size_t>(rest);
+    return index && *index < suite_.lines.size() ? suite_.lines[*index] : 1;
   }
 
   [[nodiscard]] std::string accept_command() const { return "debubble check --accept " + shell_file(suite_.file); }

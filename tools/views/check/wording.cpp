@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/numbers.hpp"
 #include "tools/views/live_view.hpp"
 #include "tools/views/style.hpp"
 
@@ -37,9 +37,7 @@ std::string value_text(const MetricResult& metric, double value) {
 // Per cent by which a number grew; empty for texts and for what was 0.
 std::string relative_change(const NumberChange& change) {
   const auto number = [](const std::string& text) {
-    double value = std::nan("");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() ? value : std::nan("");
+    return number_of(text).value_or(std::nan(""));
   };
   const double before = number(change.before);
   const double after = number(change.after);

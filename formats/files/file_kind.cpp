@@ -73,7 +73,7 @@ std::span<const KindRow> kind_rows() {
               [](const FileHead& h) { return h.begins("<!doctype html") || h.begins("<!DOCTYPE html"); }},
       KindRow{{"a recording of Nsight Systems", {"import --from nsys", "import --from run", "diff"}},
               [](const FileHead& h) { return h.begins("SQLite format 3"); }},
-      KindRow{{"a Chrome trace", {"diff", "import --from kineto", "import --from run", "trace lint", "--run"}},
+      KindRow{{"a Chrome trace", {"diff", "import --from kineto", "import --from run", "--run"}},
               [](const FileHead& h) { return h.has("\"traceEvents\"") || (h.begins("[") && h.has("\"ph\"")); }},
       KindRow{{"a report that debubble printed", {}},
               [](const FileHead& h) { return h.begins("{\n  \"schema_version\"") || h.begins("device,busy_ns,"); }},

@@ -48,11 +48,6 @@ constexpr std::array kTop{
     TraceKey{"pid", &KinetoFields::pid}, TraceKey{"tid", &KinetoFields::tid}, TraceKey{"ts", &KinetoFields::ts},
     TraceKey{"dur", &KinetoFields::dur}, TraceKey{"id", &KinetoFields::id},
 };
-constexpr std::array kForViewers{
-    TraceKey{"scope", &KinetoFields::scope},
-    TraceKey{"bp", &KinetoFields::bind},
-    TraceKey{"cname", &KinetoFields::colour},
-};
 
 bool same_word(std::string_view text, std::string_view in_lower_case) {
   return text.size() == in_lower_case.size() &&
@@ -97,30 +92,8 @@ void read_args(od::value& value, KinetoFields& fields) {
   }
 }
 
-// An object whole; any other value as raw() has it.
-std::string_view raw_object(od::value& value) {
-  if (!begins(value, '{')) return raw(value);
-  od::object object = value.get_object().value();
-  return trimmed_token(object.raw_json().value());
-}
-
-// What only a viewer reads of an event. Whether it was that.
-bool read_viewer_field(od::field& field, std::string_view key, KinetoFields& fields) {
-  if (key == "args" || key == "id2") {
-    (key == "args" ? fields.args : fields.id2) = raw_object(field.value());
-    return true;
-  }
-  for (const TraceKey& known : kForViewers) {
-    if (key != known.name) continue;
-    fields.*known.field = raw(field.value());
-    return true;
-  }
-  return false;
-}
-
-void read_field(od::field& field, bool for_viewers, KinetoFields& fields) {
+void read_field(od::field& field, KinetoFields& fields) {
   const std::string_view key = raw_key(field);
-  if (for_viewers && read_viewer_field(field, key, fields)) return;
   if (key == "args") {
     read_args(field.value(), fields);
     return;
@@ -139,8 +112,7 @@ void read_field(od::field& field, bool for_viewers, KinetoFields& fields) {
 
 class TraceWalk {
  public:
-  TraceWalk(ProblemList& problems, KinetoVisitor& visitor)
-      : problems_(problems), visitor_(visitor), for_viewers_(visitor.whole_args()) {}
+  TraceWalk(ProblemList& problems, KinetoVisitor& visitor) : problems_(problems), visitor_(visitor) {}
 
   // Whether there were events.
   bool document(od::document& document) {
@@ -159,13 +131,12 @@ class TraceWalk {
  private:
   void event(std::size_t index, od::value& value, const char* path) {
     if (!begins(value, '{')) {
-      if (visitor_.no_event(index)) return;
       problems_.add_at_pointer("P007", path + std::to_string(index), "an event must be an object", "");
       return;
     }
     KinetoFields fields;
     od::object members = value.get_object().value();
-    for (od::field field : members) read_field(field, for_viewers_, fields);
+    for (od::field field : members) read_field(field, fields);
     visitor_.event(index, fields);
   }
 
@@ -202,7 +173,6 @@ class TraceWalk {
 
   ProblemList& problems_;
   KinetoVisitor& visitor_;
-  const bool for_viewers_;
   bool found_ = false;
 };
 

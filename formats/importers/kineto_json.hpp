@@ -23,18 +23,12 @@ struct KinetoFields {
   std::string_view address, device_type, device_id;                                    // of allocations
   std::string_view latency;                                                            // of our own transfers
   std::string_view step, chunk, microbatch, position, named;                           // of spans, see span_trace.hpp
-  // For whoever asks for whole_args(): "args" as text, and what only viewers read. `id2` is an object.
-  std::string_view args, id2, scope, bind, colour;
 };
 
 class KinetoVisitor {
  public:
   virtual ~KinetoVisitor() = default;
   virtual void event(std::size_t index, const KinetoFields& fields) = 0;
-  // What stands where an event belongs and is no object; by default it is a problem (P007).
-  virtual bool no_event(std::size_t /*index*/) { return false; }
-  // Whether the walk keeps "args" whole, in place of those of its fields that importers read.
-  [[nodiscard]] virtual bool whole_args() const { return false; }
   // What the file holds in addition to traceEvents: {"cupti_version", "22"}, {"distributedInfo/rank", "3"},
   // {"deviceProperties/0/name", "\"NVIDIA H100\""}.
   virtual void fact(std::string_view key, std::string_view value) = 0;

@@ -252,7 +252,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C003]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, transforms, planners, topologies, cost-models, models, hardware, words, trace-rules, error-codes, commands, completions, man-pages
+  = help: known lists: schedules, transforms, planners, topologies, cost-models, models, hardware, words, error-codes, commands, completions, man-pages
 )");
 }
 

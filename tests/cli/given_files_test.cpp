@@ -106,7 +106,6 @@ TEST_CASE("each verb says of a file that it does not take what takes it") {
   says({"compare", "profile.json"}, "give it as --profile profile.json");
   says({"compare", "--schedules", "1f1b,run.json"}, "this is a run, which --schedules does not take");
   says({"simulate", "--schedule=run.json"}, "this is a run, which --schedule does not take");
-  says({"trace", "lint", "scenario.toml"}, "`debubble simulate --config scenario.toml` reads it");
   says({"whatif", "--to", "profile.json"}, "it is a profile of layer times: give it as --profile profile.json");
   says({"plan", "--gpus", "8", "--model", "gpt2-small", "--script", "run.json"}, "which --script does not take");
   says({"import", "--from", "kineto", "profile.json"}, "`debubble simulate --profile profile.json` reads it");

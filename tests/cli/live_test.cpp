@@ -8,7 +8,7 @@
 
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -136,7 +136,7 @@ TEST_CASE("an exact run and its simulation save the same times") {
   CHECK(simulated["origin"]["clock"] == "simulated");
   CHECK(live["tensors_checked"] == 48);
   CHECK(folder.read("t.csv") == folder.data({"export", "--to", "pytorch-csv", "--schedule", "zb-h1"}));
-  CHECK(lint_trace(folder.read("t.json")).empty());
+  CHECK(broken_promises(folder.read("t.json")).empty());
 }
 
 TEST_CASE("a lost message is a finding with every device's position, in each format, and leaves no run behind") {

@@ -7,7 +7,7 @@
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -119,7 +119,7 @@ TEST_CASE("a trace keeps the readers' rules for every schedule and transfer") {
         continue;
       }
       REQUIRE(outcome.status == 0);
-      CHECK(lint_trace(folder.read("t.json")).empty());
+      CHECK(broken_promises(folder.read("t.json")).empty());
       std::filesystem::remove(folder.path("t.json"));
     }
   }
@@ -130,7 +130,7 @@ TEST_CASE("a compressed trace is the same trace") {
   CHECK_FALSE(folder.data({"simulate", "--schedule", "zb-h1", "--trace", "t.json.gz"}).empty());
   const std::string plain = folder.data({"export", "--to", "chrome-trace", "--schedule", "zb-h1", "--comm", "0"});
   const std::string unpacked = read_plain_or_gzip(folder.path("t.json.gz"));
-  CHECK(lint_trace(unpacked).empty());
+  CHECK(broken_promises(unpacked).empty());
   CHECK(json::parse(unpacked)["traceEvents"] == json::parse(plain)["traceEvents"]);
   CHECK(folder.read("t.json.gz").size() < unpacked.size() / 4);
 }
@@ -143,7 +143,7 @@ TEST_CASE("--trace-ops-only leaves the tracks of causes out, and wants a trace")
     CHECK(replay_contains(whole, track));
     CHECK_FALSE(replay_contains(ops, track));
   }
-  CHECK(lint_trace(ops).empty());
+  CHECK(broken_promises(ops).empty());
   CHECK_FALSE(folder.data({"simulate", "--trace", "t.json", "--trace-ops-only"}).empty());
   CHECK(json::parse(folder.read("t.json"))["traceEvents"] == json::parse(ops)["traceEvents"]);
   CHECK(replay_contains(folder.refusal({"simulate", "--trace-ops-only"}), "error[C004]: no trace is written"));
@@ -155,7 +155,7 @@ TEST_CASE("a trace of a profiled run keeps the readers' rules") {
   const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const std::string trace =
       folder.data({"export", "--to", "chrome-trace", "--profile", profile, "--schedule", "zb-h1", "-p", "8"});
-  CHECK(lint_trace(trace).empty());
+  CHECK(broken_promises(trace).empty());
 }
 
 }  // namespace

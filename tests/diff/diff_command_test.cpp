@@ -6,7 +6,7 @@
 
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 using namespace debubble::testing;
 using nlohmann::json;
@@ -120,11 +120,11 @@ TEST_CASE("--tolerance makes a gap a finding") {
   CHECK(contains(refused, "step is given twice"));
 }
 
-TEST_CASE("the merged trace passes the lint and shows both runs side by side") {
+TEST_CASE("the merged trace keeps our promises and shows both runs side by side") {
   const Runs runs;
   (void)runs.data({"diff", "plan.toml", "slow.json", "--trace", "both.json", "-o", "out.txt"});
   const std::string text = runs.read("both.json");
-  CHECK_EQ(lint_trace(text), std::vector<std::string>{});
+  CHECK_EQ(broken_promises(text), std::vector<std::string>{});
   CHECK(contains(text, "\"predicted device 0 (stage 0)\""));
   CHECK(contains(text, "\"measured device 3 (stage 3)\""));
   CHECK(contains(text, "\"ph\":\"M\",\"pid\":1003,\"args\":{\"sort_index\":7}"));

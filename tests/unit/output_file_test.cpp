@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "sim/core/error.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 namespace debubble {
 namespace {

@@ -9,7 +9,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 #include "tests/unit/tools_support.hpp"
 #include "tools/output/metrics.hpp"
 #include "tools/views/gantt.hpp"
@@ -149,7 +149,7 @@ TEST_CASE("step: a Chrome trace has a lane for collectives and keeps the readers
   std::string text;
   write_chrome_trace(timeline, small_schedule(), small_report(), {}, {"debubble", "0", "debubble simulate"},
                      [&](std::string_view part) { text += part; });
-  for (const std::string& problem : testing::lint_trace(text)) FAIL_CHECK(problem);
+  for (const std::string& problem : testing::broken_promises(text)) FAIL_CHECK(problem);
   const json events = json::parse(text)["traceEvents"];
   int reduces = 0;
   int contended = 0;

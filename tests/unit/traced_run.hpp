@@ -12,7 +12,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/engine/simulate.hpp"
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 namespace debubble {
 
@@ -92,7 +92,7 @@ inline std::vector<std::string> event_lines(const std::string& trace) {
 
 inline std::string problems_of(const std::string& trace) {
   std::string all;
-  for (const std::string& problem : testing::lint_trace(trace)) all += problem + "\n";
+  for (const std::string& problem : testing::broken_promises(trace)) all += problem + "\n";
   return all;
 }
 

@@ -15,7 +15,6 @@
 #include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
 #include "tools/commands/sweep.hpp"
-#include "tools/commands/trace.hpp"
 #include "tools/commands/whatif.hpp"
 
 namespace debubble {
@@ -62,8 +61,6 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv\n"
                    "  debubble export --to svg --schedule zb-h1 -p 4 -m 8 -o zb-h1.svg",
                    make_export},
-      CommandEntry{"trace", "what is wrong with a Chrome trace, whoever wrote it", "debubble trace lint run.json.gz",
-                   make_trace},
       CommandEntry{"explain", "what limits a step, why an op waits; schedules, words, error codes",
                    "debubble explain step --schedule 1f1b -p 4 -m 8", make_explain},
       CommandEntry{"list", "schedules, topologies, models, hardware, words, error codes, ...",

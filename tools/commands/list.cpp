@@ -8,7 +8,6 @@
 
 #include "cost_models/transformer/hardware.hpp"
 #include "formats/json/json.hpp"
-#include "formats/lint/trace_lint.hpp"
 #include "formats/text/printable.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
@@ -162,14 +161,6 @@ std::vector<ListItem> word_items() {
   return items;
 }
 
-std::vector<ListItem> trace_rule_items() {
-  std::vector<ListItem> items;
-  for (const TraceRule& rule : trace_rules()) {
-    items.push_back({rule.name, (rule.strict ? "--strict: " : "") + std::string(rule.meaning)});
-  }
-  return items;
-}
-
 std::string words_json() {
   Json list = Json::array();
   for (const Term& term : terms()) {
@@ -183,10 +174,7 @@ std::string words_json() {
 }
 
 Json code_json(const ErrorCode& code) {
-  return {{"name", code.code},
-          {"family", code.family},
-          {"meaning", code.meaning},
-          {"remedy", code.remedy}};
+  return {{"name", code.code}, {"family", code.family}, {"meaning", code.meaning}, {"remedy", code.remedy}};
 }
 
 std::vector<ListItem> family_items(const std::string& family) {
@@ -196,7 +184,6 @@ std::vector<ListItem> family_items(const std::string& family) {
   if (family == "man-pages") return man_page_items();
   if (family == "models") return models();
   if (family == "words") return word_items();
-  if (family == "trace-rules") return trace_rule_items();
   return cost_models();
 }
 
@@ -227,16 +214,16 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 13> families{"schedules", "transforms",  "planners", "topologies",  "cost-models",
-                                               "models",    "hardware",    "words",    "trace-rules", "error-codes",
-                                               "commands",  "completions", "man-pages"};
+    const std::array<std::string, 12> families{"schedules",   "transforms", "planners",    "topologies",
+                                               "cost-models", "models",     "hardware",    "words",
+                                               "error-codes", "commands",   "completions", "man-pages"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
-      throw InputError(Diagnostic{
-          "C003", "list", "there is no list of \"" + family_ + "\"",
-          guess.empty() ? "known lists: schedules, transforms, planners, topologies, cost-models, "
-                          "models, hardware, words, trace-rules, error-codes, commands, completions, man-pages"
-                        : "did you mean " + guess + "?"});
+      throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
+                                  guess.empty()
+                                      ? "known lists: schedules, transforms, planners, topologies, cost-models, "
+                                        "models, hardware, words, error-codes, commands, completions, man-pages"
+                                      : "did you mean " + guess + "?"});
     }
     Output output(output_, kListFormats);
     const bool json = output.format() == Format::kJson;

@@ -28,7 +28,7 @@ std::string positional_taker(std::span<const std::string> arguments, const std::
     }
     return to;
   }
-  constexpr std::array<std::string_view, 3> kWithTopic{"explain", "list", "trace"};
+  constexpr std::array<std::string_view, 2> kWithTopic{"explain", "list"};
   const bool topic = std::find(kWithTopic.begin(), kWithTopic.end(), to) != kWithTopic.end() && arguments.size() > 1;
   return topic && arguments[1] != file && !arguments[1].starts_with("-") ? to + " " + arguments[1] : to;
 }

@@ -26,10 +26,10 @@ package_packages=(dpkg-dev file:file gzip:gzip python3-dev python3-venv)
 # For the plugins of MPI and CBC, which packages have where apt knows these.
 plugin_packages=(libopenmpi-dev coinor-libcbc-dev)
 # Used where apt has them; the tests that need them are skipped without. chromium: the pages (tests/browser), esbuild and
-# tsc: their bundle. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of the Python module.
-# clang-format: another release formats differently.
+# tsc: their bundle. node: Perfetto's engine. libcairo2: figures as PDF and PNG. nbclient, ipykernel, pandas, mypy: more of
+# the Python module. clang-format: another release formats differently.
 optional_test_packages=(clang-format-14:clang-format-14 python3-torch bwrap:bubblewrap mandoc:mandoc fish:fish zsh:zsh libcairo2
-  chromium:chromium esbuild:esbuild tsc:node-typescript python3-nbclient python3-ipykernel python3-pandas mypy:mypy)
+  chromium:chromium esbuild:esbuild tsc:node-typescript node:nodejs python3-nbclient python3-ipykernel python3-pandas mypy:mypy)
 # What makes the playground, in addition to esbuild and tsc; its tests are in the preset long.
 playground_packages=(em++:emscripten)
 clang_commands=(clang++:clang)

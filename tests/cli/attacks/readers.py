@@ -34,7 +34,7 @@ class Readers(InFolder):
                ["simulate", "-p", "2", "--model"], ["plan", "--gpus", "8", "--global-batch", "8", "--script"],
                ["import", "--from", "megatron"], ["import", "--from", "pipedream"], ["import", "--from", "profiles", "p.json"],
                ["import", "--from", "kineto"], ["import", "--from", "nsys"], ["import", "--from", "records"],
-               ["import", "--from", "run"], ["diff"], ["diff", "--log"], ["check"], ["trace", "lint"],
+               ["import", "--from", "run"], ["diff"], ["diff", "--log"], ["check"],
                ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--efficiency"],
                ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--kernels"],
                ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware"],

@@ -1,7 +1,8 @@
-#include "tests/support/trace_lint.hpp"
+#include "tests/support/trace_promises.hpp"
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -12,9 +13,6 @@
 #include <set>
 #include <stdexcept>
 #include <utility>
-
-#include "formats/lint/trace_lint.hpp"
-#include "sim/core/error.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -40,6 +38,7 @@ class OwnPromises {
   std::vector<std::string> run() {
     const json trace = json::parse(text_, nullptr, false);
     if (!trace.is_object()) return {"the trace is not in the object form"};
+    if (!trace.value("traceEvents", json()).is_array()) return {"there is no array traceEvents"};
     for (const auto& [key, value] : trace.items()) {
       if (key != "metadata" && key != "otherData" && key != "traceEvents") problems_.push_back("unwanted key " + key);
     }
@@ -53,7 +52,9 @@ class OwnPromises {
     }
     for (const std::string& owner : with_slices_) {
       if (!placed_.contains(owner)) problems_.push_back(owner + " has no sort index");
+      if (!named_.contains(owner)) problems_.push_back(owner + " has no name");
     }
+    for (const std::string& id : open_arrows_) problems_.push_back("arrow " + id + " has no end");
     return std::move(problems_);
   }
 
@@ -97,9 +98,24 @@ class OwnPromises {
     }
     if (phase == "M") return check_metadata(event);
     started_ = true;
+    if (!event.contains("pid")) return report("no pid");
+    const double at = number_of(event, "ts");
+    if (at < latest_) report("begins before the event above it");
+    latest_ = std::max(latest_, at);
     if (phase == "C") return check_counter(event);
-    if (phase == "f" && text_of(event, "bp") != "e") report("the arrow's end does not bind to the enclosing slice");
-    if (phase == "X") check_slice(event);
+    if (phase == "X") return check_slice(event);
+    check_arrow(event, phase == "s");
+  }
+
+  // An arrow of one beginning and one end, in this order, each within a slice or at its end.
+  void check_arrow(const json& event, bool begins) {
+    const std::string id = event.value("id", json()).dump();
+    if (begins ? !open_arrows_.insert(id).second : open_arrows_.erase(id) == 0)
+      report("arrow " + id + (begins ? " begins again" : " has no beginning"));
+    if (!begins && text_of(event, "bp") != "e") report("the arrow's end does not bind to the enclosing slice");
+    const auto busy = busy_until_.find(event.value("tid", json()).dump());
+    if (busy == busy_until_.end() || busy->second < std::llround(number_of(event, "ts") * 1000))
+      report("no slice of its thread is open for arrow " + id);
   }
 
   // A lane is one exclusive resource, so no slice is within another.
@@ -188,7 +204,8 @@ class OwnPromises {
     const bool of_process = name.starts_with("process_");
     const std::string owner =
         of_process ? "process " + event["pid"].dump() : "thread " + event.value("tid", json()).dump();
-    if (name.ends_with("_sort_index") && !placed_.insert(owner).second) report("a second " + name + " for " + owner);
+    if (!(name.ends_with("_sort_index") ? placed_ : named_).insert(owner).second)
+      report("a second " + name + " for " + owner);
   }
 
   std::string_view text_;
@@ -199,24 +216,14 @@ class OwnPromises {
   std::map<std::string, std::set<std::string>> counters_;  // the keys, by process and name
   std::set<std::string> with_slices_;                      // "process 3", "thread 301"
   std::set<std::string> placed_;                           // the same, those with a sort index
+  std::set<std::string> named_;                            // the same, those with a name
+  std::set<std::string> open_arrows_;
+  double latest_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> lint_trace(std::string_view text) {
-  TraceLint lint;
-  try {
-    lint = debubble::lint_trace(std::string(text), "trace", {.strict = true, .most_per_rule = 10});
-  } catch (const InputError& error) {
-    return {error.what()};
-  }
-  std::vector<std::string> problems;
-  for (const TraceFinding& finding : lint.findings) {
-    problems.push_back(finding.rule + " " + finding.place + ": " + finding.message);
-  }
-  for (std::string& problem : OwnPromises(text).run()) problems.push_back(std::move(problem));
-  return problems;
-}
+std::vector<std::string> broken_promises(std::string_view text) { return OwnPromises(text).run(); }
 
 std::string read_plain_or_gzip(const std::string& path) {
   const gzFile file = gzopen(path.c_str(), "rb");  // reads plain files as they are

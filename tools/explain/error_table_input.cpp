@@ -51,14 +51,12 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "leave the flag out"},
 }};
 
-constexpr std::array<ErrorRow, 26> kFiles{{
+constexpr std::array<ErrorRow, 25> kFiles{{
     {"G002", "a line that does not have the form of its file",
      "write it like the example in the message"},
     {"G004", "a name or an entry appears twice", "keep one, or rename it"},
     {"G014", "a reference to something that the file does not have or that cannot be referred to",
      "correct the name, or add what it refers to"},
-    {"G017", "the layers of a graph depend on each other in a cycle",
-     "remove one of the edges that the message names"},
     {"G024", "a character that the format does not allow: a control character, a bare carriage return, a byte order mark",
      "save the file as plain UTF-8 text"},
     {"K001", "a damaged file: not whole, or changed after it was written", "make or copy the file again"},

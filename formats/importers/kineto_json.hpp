@@ -22,7 +22,6 @@ struct KinetoFields {
   std::string_view sequence, forward, sizes;                                           // of host ops
   std::string_view address, device_type, device_id;                                    // of allocations
   std::string_view latency;                                                            // of our own transfers
-  std::string_view step, chunk, microbatch, position, named;                           // of spans, see span_trace.hpp
   // For whoever asks for whole_args(): "args" as text, and what only viewers read. `id2` is an object.
   std::string_view args, id2, scope, bind, colour;
 };

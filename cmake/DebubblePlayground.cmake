@@ -4,7 +4,7 @@
 # LIBRARY:SOURCE of debubble_add_library, and what stands for it in tools/playground/engine where something does.
 set(debubble_LEFT_OUT
   "files:files/(sqlite_file|tar)\\."
-  "files:importers/(clock_alignment|imported_run|kineto|recovery|runs|slow|partitioning)"
+  "files:importers/(clock_alignment|imported_run|kineto|recovery|runs)"
   "files:frameworks/(accelerate|config_tree|deepspeed|framework|megatron|nanotron|nemo|neox|text_trees|toml|torchtitan_config|tree|yaml)"
   "files:megatron/"
   "files:shell/"

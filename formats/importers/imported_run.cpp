@@ -10,7 +10,7 @@
 
 namespace debubble {
 
-std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share) {
+std::int64_t trim_overlaps(std::vector<ObservedOp>& ops) {
   std::sort(ops.begin(), ops.end(), [](const ObservedOp& a, const ObservedOp& b) {
     return std::tie(a.device, a.begin, a.end) < std::tie(b.device, b.begin, b.end);
   });
@@ -18,20 +18,11 @@ std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share) {
   for (std::size_t k = 1; k < ops.size(); ++k) {
     ObservedOp& before = ops[k - 1];
     const Nanoseconds overlap = before.end - ops[k].begin;
-    const Nanoseconds shorter = std::min(before.end - before.begin, ops[k].end - ops[k].begin);
-    const Nanoseconds most = std::max(kRangeRounding, static_cast<Nanoseconds>(share * static_cast<double>(shorter)));
-    if (before.device != ops[k].device || overlap <= 0 || overlap > most) continue;
+    if (before.device != ops[k].device || overlap <= 0 || overlap > kRangeRounding) continue;
     before.end = ops[k].begin;
     ++trimmed;
   }
   return trimmed;
-}
-
-std::size_t warm_up_iterations(const std::vector<Nanoseconds>& lengths) {
-  const double longest = 1.25 * static_cast<double>(lower_median(lengths));
-  std::size_t count = 0;
-  while (count < lengths.size() && static_cast<double>(lengths[count]) > longest) ++count;
-  return count;
 }
 
 void drop_warm_up(ImportedRun& run) {
@@ -46,7 +37,9 @@ void drop_warm_up(ImportedRun& run) {
     }
     lengths.push_back(last.value_or(0) - first.value_or(0));
   }
-  const std::size_t dropped = warm_up_iterations(lengths);
+  const double longest = 1.25 * static_cast<double>(lower_median(lengths));
+  std::size_t dropped = 0;
+  while (dropped < lengths.size() && static_cast<double>(lengths[dropped]) > longest) ++dropped;
   if (dropped == 0) return;
   std::string list;
   for (std::size_t k = 0; k < dropped; ++k) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/p2p.hpp"
 #include "sim/core/run_record.hpp"
 #include "sim/rows/observed.hpp"
 
@@ -26,21 +25,14 @@ struct ImportedRun {
   std::string device;
   std::string method;   // how the times were taken, in a sentence
   bool on_gpu = false;  // whose clock
-  P2p p2p = P2p::kOverlapped;
-  // No transfer was timed, but ops begin as soon as their input is there: how long after it was made says what a
-  // transfer takes.
-  bool begins_show_transfers = false;
 };
 
 // By how much ranges of one device may overlap without meaning it: a trace's microseconds are rounded.
 inline constexpr Nanoseconds kRangeRounding = 1000;
 
-// Ends ops that overlap the next one of their device by up to kRangeRounding, or up to this share of the shorter of the
-// two, where that one begins. Sorts the ops by device and begin. Returns how many were trimmed.
-std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share = 0);
-
-// How many iterations at the start take over a quarter longer than the median of all.
-[[nodiscard]] std::size_t warm_up_iterations(const std::vector<Nanoseconds>& lengths);
+// Ends ops that overlap the next one of their device by up to kRangeRounding where that one begins. Sorts the ops by
+// device and begin. Returns how many were trimmed.
+std::int64_t trim_overlaps(std::vector<ObservedOp>& ops);
 
 // Leaves out iterations at the start that take over a quarter longer than the median of all, of at least three, and
 // says so in a note.

@@ -37,11 +37,6 @@ constexpr std::array kArgs{
     TraceKey{"device type", &KinetoFields::device_type},
     TraceKey{"device id", &KinetoFields::device_id},
     TraceKey{"latency_us", &KinetoFields::latency},
-    TraceKey{"step", &KinetoFields::step},
-    TraceKey{"model_chunk", &KinetoFields::chunk},
-    TraceKey{"mb_id", &KinetoFields::microbatch},
-    TraceKey{"seq_id", &KinetoFields::position},
-    TraceKey{"name", &KinetoFields::named},
 };
 constexpr std::array kTop{
     TraceKey{"ph", &KinetoFields::ph},   TraceKey{"cat", &KinetoFields::cat}, TraceKey{"name", &KinetoFields::name},

@@ -22,7 +22,6 @@ struct KinetoFields {
   std::string_view sequence, forward, sizes;                                           // of host ops
   std::string_view address, device_type, device_id;                                    // of allocations
   std::string_view latency;                                                            // of our own transfers
-  std::string_view step, chunk, microbatch, position, named;                           // of spans, see span_trace.hpp
 };
 
 class KinetoVisitor {

@@ -219,7 +219,9 @@ void read_clocks(JsonObjectReader& top, RunRecord& record, ProblemList& problems
   JsonObjectReader reader(*value, "/clocks", problems);
   if (!reader.is_object()) return;
   record.clocks.method = reader.optional_text("method");
-  record.clocks.residual = reader.optional_integer("residual_ns", kRunTime).value_or(0);
+  const std::optional<std::int64_t> residual = reader.optional_integer("residual_ns", kRunTime);
+  record.clocks.residual = residual.value_or(0);
+  record.clocks.bounded = residual.has_value();
   if (const JsonValue* offsets = reader.member("offsets_ns", false)) {
     record.clocks.offsets = integers_of(*offsets, "/clocks/offsets_ns", kOffset, record.schedule.rows.size(), problems);
   }

@@ -108,7 +108,7 @@ void write_origin(JsonLines& json, const RunOrigin& origin) {
 void write_clocks(JsonLines& json, const ClockAlignment& clocks) {
   json.member("clocks").begin('{');
   json.member_if_any("method", clocks.method);
-  json.member("residual_ns").integer(clocks.residual);
+  if (clocks.bounded) json.member("residual_ns").integer(clocks.residual);
   json.member_if_any("offsets_ns", clocks.offsets);
   json.end('}');
 }
@@ -160,10 +160,13 @@ void write_ops(JsonLines& json, std::string_view key, const Schedule& schedule, 
   json.end(']');
 }
 
-// In one order, whoever made the timeline, so that a file read and written again has the same bytes.
+// Those that were seen: the reader assumes the others again. In one order, whoever made the timeline, so that a file
+// read and written again has the same bytes.
 std::vector<const Transfer*> sorted_transfers(const Timeline& timeline) {
   std::vector<const Transfer*> transfers;
-  for (const Transfer& transfer : timeline.transfers) transfers.push_back(&transfer);
+  for (const Transfer& transfer : timeline.transfers) {
+    if (!transfer.assumed) transfers.push_back(&transfer);
+  }
   const auto key = [](const Transfer& t) {
     return std::tuple(t.begin, t.from_span, t.to_span, t.op.stage, t.op.microbatch, t.op.kind);
   };

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/core/at.hpp"
@@ -270,6 +271,12 @@ class AntichainWalk {
 };
 
 }  // namespace
+
+bool PipedreamNode::is_input() const {
+  constexpr std::string_view kInput = "Input";
+  const std::string_view text = description;
+  return text.starts_with(kInput) && text.find_first_not_of("0123456789", kInput.size()) == std::string_view::npos;
+}
 
 PlannerJob pipedream_states(const PipedreamGraph& graph, bool as_published) {
   const PlannedGraph planned(graph);

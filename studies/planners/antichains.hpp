@@ -10,10 +10,32 @@
 // nodes that only another node of the same antichain needs, which do not cross.
 #pragma once
 
-#include "formats/importers/pipedream_graph.hpp"
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "studies/planners/job.hpp"
 
 namespace debubble {
+
+// A node of graph.txt, as PipeDream's profiler writes it.
+struct PipedreamNode {
+  int number = 0;  // 4 in "node4"
+  std::string description;
+  Nanoseconds forward = 0;
+  Nanoseconds backward = 0;
+  Bytes activation = 0;  // of all tensors that the module returns
+  Bytes parameters = 0;
+  std::vector<std::size_t> successors;  // indices into nodes, ascending
+
+  [[nodiscard]] std::string name() const { return "node" + std::to_string(number); }
+  // "Input", "Input0", ...: a source of data, not a part of the model.
+  [[nodiscard]] bool is_input() const;
+};
+
+struct PipedreamGraph {
+  std::vector<PipedreamNode> nodes;  // in the order of their numbers
+};
 
 // Layers and cuts of the job, in a topological order of the states; no devices. A layer is what its state adds to the
 // layer before it, so its numbers may be negative. Throws InputError Z003 for a graph without nodes, with a cycle or

@@ -1,9 +1,7 @@
 #include "studies/runs/imported_record.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "formats/importers/kineto_run.hpp"
@@ -11,32 +9,12 @@
 #include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/median.hpp"
 #include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/recognise.hpp"
 
 namespace debubble {
 namespace {
-
-// How long after their input was made ops began that waited for nothing else, in the median: what a transfer takes.
-// Clocks of ranks that differ lengthen it in one direction and shorten it in the other.
-Nanoseconds transfer_by_begins(const ImportedRun& run, std::int32_t stages) {
-  std::vector<Nanoseconds> waits;
-  for (const ImportedIteration& iteration : run.iterations) {
-    const std::vector<ObservedOp>& ops = iteration.observation.ops;  // by device and begin
-    std::map<std::tuple<OpKind, std::int32_t, std::int32_t>, const ObservedOp*> makers;
-    for (const ObservedOp& op : ops) makers[{op.op.kind, op.op.stage, op.op.microbatch}] = &op;
-    for (std::size_t k = 0; k < ops.size(); ++k) {
-      const std::int32_t from = ops[k].op.stage + (ops[k].op.kind == OpKind::kForward ? -1 : 1);
-      const auto made = makers.find({ops[k].op.kind, from, ops[k].op.microbatch});
-      if (made == makers.end() || from < 0 || from >= stages || made->second->device == ops[k].device) continue;
-      const bool first = k == 0 || ops[k - 1].device != ops[k].device;
-      if (first || made->second->end >= ops[k - 1].end) waits.push_back(ops[k].begin - made->second->end);
-    }
-  }
-  return std::max<Nanoseconds>(0, lower_median(std::move(waits)));
-}
 
 // The median of every kind of op on every stage, and of the transfers.
 void costs_of_ops(const ImportedRun& run, RunRecord& record) {
@@ -49,13 +27,9 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   }
   record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
   medians.set(record);
-  if (run.begins_show_transfers) record.hop_latency = transfer_by_begins(run, record.schedule.stages);
-  record.p2p = run.p2p;
   const std::string latency = format_duration_exact(record.hop_latency);
   Assumption hop{"hop latency", latency + ", the median of this trace", Source::kMeasured};
-  if (run.begins_show_transfers) {
-    hop.amount = latency + ", by how long after their inputs were made ops began";
-  } else if (!medians.has_transfers()) {
+  if (!medians.has_transfers()) {
     hop = {"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault};
   }
   record.assumptions = {{"op times", "medians of this trace, by stage and kind", Source::kMeasured},

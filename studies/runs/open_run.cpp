@@ -123,7 +123,6 @@ RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* s
     throw InputError(Diagnostic{"D002", text->file, "this is another kind of file than " + files.front(),
                                 "one side is the files of one recording"});
   }
-  if (reader.one_file) require_one(files, "a trace of all ranks");
   return record_of_imported(reader.read(std::move(texts), options), names_of(files), schedule_of);
 }
 
@@ -137,10 +136,7 @@ std::string names_of(const std::vector<std::string>& files) {
 
 RunForm run_form(const std::string& file) { return form_of(text_of(file), file); }
 
-bool is_one_per_rank(const std::string& file) {
-  const RunReader* const reader = reader_of(text_of(file));
-  return reader != nullptr && !reader->one_file;
-}
+bool is_one_per_rank(const std::string& file) { return reader_of(text_of(file)) != nullptr; }
 
 RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
                    const ScenarioFileReader& read_scenario, Progress& progress, const RunReaderOptions& options) {

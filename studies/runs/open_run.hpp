@@ -18,7 +18,7 @@ namespace debubble {
 //     {"format": "debubble.run/1", ...}         a run file
 //     {"traceEvents": ...} with our metadata    a trace that `simulate --trace` or `live --trace` wrote
 //     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
-//     what a reader of run_reader.hpp knows     another tool's; one file or one per rank, as the reader says
+//     what a reader of run_reader.hpp knows     another tool's; one per rank, or one of several
 //     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
 enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kForeign, kScenario };
 // Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is not one of

@@ -212,14 +212,12 @@ TEST_CASE("memory that the suite asks for fails or warns where the run did not c
 TEST_CASE("a measured run may be another tool's, of one replica, or the files of several ranks") {
   const Folder folder;
   const std::string measured = debubble::testing::source_directory() + "/traces/measured/";
-  std::string ranks = "\"" + measured + "primus_pp8/config.json\"";
-  for (int rank = 0; rank < 8; ++rank) {
-    ranks += ", \"" + measured + "primus_pp8/pp_rank_" + std::to_string(rank) + ".json.gz\"";
-  }
-  const std::string trace = "\"measured\": \"" + measured + "straggler_ar.json.gz\"";
-  prepare(folder, R"({"name": "slow", )" + trace + R"(}, {"name": "usual", )" + trace + R"(, "replica": 2},
-                    {"name": "ranks", "measured": [)" +
-                      ranks + "]}");
+  const auto file = [&](const std::string& name) { return "\"" + measured + name + ".json.gz\""; };
+  const std::string trace = "\"measured\": " + file("straggler_ar_0");
+  const std::string ranks = file("torch_cpu_named/rank0") + ", " + file("torch_cpu_named/rank1");
+  prepare(folder, R"({"name": "slow", )" + trace + R"(}, {"name": "usual", "measured": )" + file("straggler_ar_2") +
+                      R"(, "replica": 0}, {"name": "untimed", "measured": )" + file("primus_pp8") +
+                      R"(}, {"name": "ranks", "measured": [)" + ranks + "]}");
   const Outcome outcome = folder.run({"check", "s.json"});
   CHECK(outcome.status == 0);
   CHECK(has(outcome.out, "bubble    42.90 %   43.06 %"));

@@ -1,11 +1,19 @@
 // Files that cannot be read or written: refused with the exact words, and nothing is left behind.
 #include <doctest/doctest.h>
 
-#include "tests/cli/inputs.hpp"
+#include <string>
+#include <vector>
+
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
+
+const std::string kDeepSpeed = R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1})";
+
+std::vector<std::string> deepspeed_import(const std::string& output) {
+  return {"import", "--from", "deepspeed", "d.json", "--model", "tiny-gpt", "--world-size", "4", "-o", output};
+}
 
 TEST_CASE("a file that does not exist is refused") {
   const Folder folder;
@@ -19,8 +27,8 @@ TEST_CASE("a file that does not exist is refused") {
   --> --profile
   = help: check the path and its permissions
 )");
-  CHECK(folder.refusal({"import", "--from", "pipedream", "missing.txt"}) ==
-        R"(error[C005]: cannot read missing.txt: No such file or directory
+  CHECK(folder.refusal({"import", "--from", "megatron", "missing.sh"}) ==
+        R"(error[C005]: cannot read missing.sh: No such file or directory
   --> FILE
   = help: check the path and its permissions
 )");
@@ -28,7 +36,7 @@ TEST_CASE("a file that does not exist is refused") {
 
 TEST_CASE("a folder is not a file to read") {
   const Folder folder;
-  CHECK(folder.refusal({"import", "--from", "pipedream", "."}) == R"(error[C005]: cannot read .: Is a directory
+  CHECK(folder.refusal({"import", "--from", "megatron", "."}) == R"(error[C005]: cannot read .: Is a directory
   --> FILE
   = help: check the path and its permissions
 )");
@@ -71,8 +79,8 @@ TEST_CASE("output into a folder that does not exist is refused") {
   --> no/x.json
   = help: the directory does not exist: make it first
 )");
-  folder.write("g.txt", kGraph);
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "no/x.json"}) ==
+  folder.write("d.json", kDeepSpeed);
+  CHECK(folder.refusal(deepspeed_import("no/x.json")) ==
         R"(error[C051]: cannot open the file for writing: No such file or directory
   --> no/x.json
   = help: the directory does not exist: make it first
@@ -97,8 +105,8 @@ TEST_CASE("a folder is not a file to write") {
   --> .
   = help: name the file to write
 )");
-  folder.write("g.txt", kGraph);
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "."}) ==
+  folder.write("d.json", kDeepSpeed);
+  CHECK(folder.refusal(deepspeed_import(".")) ==
         R"(error[C050]: this is a directory, not a file
   --> .
   = help: name the file to write
@@ -153,8 +161,8 @@ TEST_CASE("a full disk is said, and nothing is printed") {
   --> /dev/full
   = help: free some space or choose another place; no partial file remains
 )");
-  folder.write("g.txt", kGraph);
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "/dev/full"}) ==
+  folder.write("d.json", kDeepSpeed);
+  CHECK(folder.refusal(deepspeed_import("/dev/full")) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
   = help: free some space or choose another place; no partial file remains

@@ -73,7 +73,7 @@ TEST_CASE("an empty value is refused, for it may be a variable that was never se
   --> --config
   = help: write --config FILE.toml
 )");
-  CHECK(folder.refusal({"import", "", "--from", "pipedream"}) == R"(error[C065]: the value is empty
+  CHECK(folder.refusal({"import", "", "--from", "megatron"}) == R"(error[C065]: the value is empty
   --> debubble import
   = help: give it one, or leave it out
 )");
@@ -85,7 +85,7 @@ TEST_CASE("what a verb cannot do without is named") {
   --> debubble import
   = help: run `debubble import --help` for its flags
 )");
-  CHECK(folder.refusal({"import", "--from", "pipedream"}) == R"(error[C061]: FILE is missing
+  CHECK(folder.refusal({"import", "--from", "megatron"}) == R"(error[C061]: FILE is missing
   --> debubble import
   = help: run `debubble import --help` for its flags
 )");

@@ -22,13 +22,6 @@ inline const std::string kProfile = R"({
 }
 )";
 
-inline const std::string kGraph =
-    "node1 -- Input0 -- forward_compute_time=0.000, backward_compute_time=0.000, activation_size=0.0, "
-    "parameter_size=0.000\n"
-    "node2 -- Linear -- forward_compute_time=0.500, backward_compute_time=1.000, activation_size=64.0, "
-    "parameter_size=32.000\n"
-    "\tnode1 -- node2\n";
-
 // `text` with the first `from` in it made `to`.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);

@@ -28,7 +28,7 @@ RUNS = {
 }
 PAIRS = [["toy.json"], ["toy.json", "slow.json"], ["slow.json", "toy.json"], ["toy.json", "late.json"],
          ["pairs.json"]]
-MEASURED = "traces/measured/straggler_ar.json.gz"  # real: with levels, links and a slow one among them
+MEASURED = "traces/measured/straggler_ar_0.json.gz"  # real: with levels, links and a slow one among them
 
 
 def debubble(binary, folder, *arguments):

@@ -25,7 +25,7 @@ std::vector<RunText> files_in(std::string_view bytes) {
   std::vector<RunText> files;
   for (;;) {
     const std::size_t end = bytes.find(kBetween);
-    files.push_back({"pp_rank_" + std::to_string(files.size()) + ".json", std::string(bytes.substr(0, end))});
+    files.push_back({"rank_" + std::to_string(files.size()) + ".json", std::string(bytes.substr(0, end))});
     if (end == std::string_view::npos) return files;
     bytes.remove_prefix(end + kBetween.size());
   }
@@ -49,7 +49,6 @@ void read_all(const RunReader& reader, const std::vector<RunText>& files, int re
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<RunText> files = files_in({reinterpret_cast<const char*>(data), size});
   for (const RunReader& reader : run_readers()) {
-    if (reader.one_file && files.size() > 1) continue;
     read_all(reader, files, 0);
     if (size % 2 == 1) read_all(reader, files, 1);
   }

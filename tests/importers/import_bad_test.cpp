@@ -16,20 +16,19 @@ TEST_CASE("an unknown tool is refused with those that are known") {
   CHECK(folder.refusal({"import", "--from", "nvprof", "t.json"}) ==
         R"(error[C003]: "nvprof" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, profiles, pipedream, dnn-partitioning, piper, megatron, torchtitan, deepspeed, accelerate, nemo, nanotron, neox, run, gemm-table
+  = help: known tools: kineto, nsys, records, profiles, megatron, torchtitan, deepspeed, accelerate, nemo, nanotron, neox, run, gemm-table
 )");
 }
 
-TEST_CASE("flags that a PipeDream graph has no use for are refused") {
+TEST_CASE("flags that a launch script has no use for are refused") {
   const Folder folder;
-  folder.write("g.txt", "node1 -- Input -- forward_compute_time=0.0");
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "--layers", "x"}) ==
-        R"(error[C087]: means nothing for a PipeDream graph
+  CHECK(folder.refusal({"import", "--from", "megatron", "run.sh", "--layers", "x"}) ==
+        R"(error[C087]: means nothing for a Megatron script
   --> --layers
   = help: leave --layers out
 )");
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "g.txt"}) ==
-        R"(error[C087]: a PipeDream profile is one file; got 2
+  CHECK(folder.refusal({"import", "--from", "megatron", "run.sh", "run.sh"}) ==
+        R"(error[C087]: a Megatron script is one file; got 2
   --> FILE
   = help: import them one by one
 )");
@@ -111,6 +110,12 @@ TEST_CASE("a file of another kind is refused by every reader") {
   = help: check the path and its permissions
 )");
   CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[P010]"));
+  folder.write("p.json", "{\"schema\": \"debubble.profile/1\"}\n");
+  CHECK(folder.refusal({"import", "--from", "megatron", "p.json"}) ==
+        R"(error[P010]: this is a profile of layer times, which debubble import --from megatron does not take
+  --> p.json
+  = help: `debubble simulate --profile p.json` reads it; debubble import --from megatron takes: files the tool wrote; traces: one per rank
+)");
 }
 
 TEST_CASE("a bad file among good ones is named, and nothing is written") {

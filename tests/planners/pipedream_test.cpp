@@ -6,23 +6,15 @@
 #include <limits>
 #include <string>
 
-#include "formats/importers/pipedream_graph.hpp"
 #include "studies/planners/antichains.hpp"
 #include "studies/planners/pipedream.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/planners/recorded_graph.hpp"
 
 namespace debubble::testing {
 namespace {
 
-PlannerJob recorded(const std::string& model) {
-  const std::string path = source_directory() + "/tests/planners/pipedream/" + model + ".txt";
-  ProblemList problems(path);
-  const PipedreamGraph graph = parse_pipedream(test::contents_of(path), problems);
-  problems.throw_if_any();
-  return pipedream_states(graph, true);
-}
+PlannerJob recorded(const std::string& model) { return pipedream_states(recorded_graph(model), true); }
 
 struct RecordedRow {
   const char* id;

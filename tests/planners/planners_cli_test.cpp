@@ -10,11 +10,16 @@
 #include "tests/planners/jobs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
+#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
 
 std::string published_profile() { return source_directory() + "/traces/published/bert-large-p100.json"; }
+
+std::string layer_graph(const std::string& name) {
+  return source_directory() + "/traces/graphs/" + name + ".profile.json";
+}
 
 TEST_CASE("a planner's decision for a profile is told and simulated") {
   const Folder folder;
@@ -114,29 +119,32 @@ void check_heaviest(const nlohmann::json& rows, const nlohmann::json& layers, co
   CHECK(heaviest == least_by_force(static_cast<int>(layers.size()), stages, weight));
 }
 
-// The layer graphs that dnn-partitioning and Piper publish, as chains. Neither project publishes a decision as a number
-// for them: each planner's own objective is taken from the file's figures, for every cut.
+// The layer graphs that dnn-partitioning and Piper publish, as chains (traces/graphs). Neither publishes a decision as
+// a number for them: each planner's own objective is taken from the file's figures, for every cut.
 TEST_CASE("on published layer graphs planners reach the least that any cut has") {
   const std::vector<Objective> objectives{{"dawnpiper", {"/forward/median_ns", "/backward/median_ns"}},
                                           {"bapipe", {"/forward/median_ns", "/backward/median_ns"}},
                                           {"pipeedge", {"/forward/median_ns"}},
                                           {"deepspeed", {"/parameter_bytes"}}};
   const Folder folder;
-  const auto check_graph = [&](const std::string& format, const std::string& name, int most_stages) {
+  const auto check_graph = [&](const std::string& name, int most_stages) {
     CAPTURE(name);
-    const std::string file = source_directory() + "/tests/importers/partitioning/" + name;
-    REQUIRE(folder.run({"import", "--from", format, file, "-o", "profile.json"}).status == 0);
-    const auto layers = nlohmann::json::parse(folder.read("profile.json"))["layers"];
+    const std::string profile = layer_graph(name);
+    const auto layers = nlohmann::json::parse(test::contents_of(profile))["layers"];
     for (int stages = 2; stages <= most_stages; ++stages) {
       CAPTURE(stages);
-      const std::string answers = folder.data({"explain", "planner", "all", "--profile", "profile.json", "-p",
+      const std::string answers = folder.data({"explain", "planner", "all", "--profile", profile, "-p",
                                                std::to_string(stages), "-m", "16", "--format", "json"});
       const auto rows = nlohmann::json::parse(answers)["planners"];
       for (const Objective& objective : objectives) check_heaviest(rows, layers, objective, stages);
     }
   };
-  check_graph("piper", "bert32a100.json", 4);
-  check_graph("dnn-partitioning", "resnet50_training.json", 3);
+  check_graph("bert32a100", 4);
+  check_graph("resnet50_training", 3);
+  const auto planned = nlohmann::json::parse(
+      folder.data({"plan", "--profile", layer_graph("bert32a100"), "--gpus", "8", "--global-batch", "64", "--memory",
+                   "80GB", "--planner", "all", "--format", "json"}))["planners"];
+  CHECK(std::count_if(planned.begin(), planned.end(), [](const auto& row) { return row["fits"] == true; }) > 8);
 }
 
 TEST_CASE("planners refuse what they cannot be asked") {

@@ -8,23 +8,15 @@
 #include <cstdio>
 #include <utility>
 
-#include "formats/files/output_file.hpp"
-#include "formats/files/read_file.hpp"
-#include "formats/importers/partitioning.hpp"
-#include "formats/importers/pipedream.hpp"
-#include "formats/profile/profile_json.hpp"
 #include "formats/text/choice.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/exit_status.hpp"
 #include "tools/commands/import_framework.hpp"
 #include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_products.hpp"
 #include "tools/commands/import_profiles.hpp"
 #include "tools/commands/import_run.hpp"
 #include "tools/commands/import_trace.hpp"
-#include "tools/output/stderr_line.hpp"
 
 namespace debubble {
 
@@ -33,8 +25,7 @@ namespace {
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
 constexpr const char* kTools =
-    "kineto|nsys|records|profiles|pipedream|dnn-partitioning|piper|megatron|torchtitan|deepspeed|accelerate|nemo|"
-    "nanotron|neox|run|gemm-table";
+    "kineto|nsys|records|profiles|megatron|torchtitan|deepspeed|accelerate|nemo|nanotron|neox|run|gemm-table";
 
 std::vector<std::string> import_tools() { return split_names(kTools); }
 
@@ -89,23 +80,17 @@ class Import : public Command {
       refuse_flags(trace_rows(flags_), "profiles");
       return import_profiles(flags_.files, flags_.output);
     }
-    const bool planned = flags_.from == "dnn-partitioning" || flags_.from == "piper";  // told apart by the file
-    if (flags_.from != "pipedream" && flags_.from != "megatron" && !planned) {
+    if (flags_.from != "megatron") {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   fmt::format("known tools: {}", fmt::join(import_tools(), ", "))});
     }
-    const bool megatron = flags_.from == "megatron";
-    refuse_flags(trace_rows(flags_), megatron ? "a Megatron script" : planned ? "a layer graph" : "a PipeDream graph");
+    refuse_flags(trace_rows(flags_), "a Megatron script");
     if (flags_.files.size() > 1) {
       throw InputError(Diagnostic{"C087", "FILE",
-                                  std::string(megatron  ? "a Megatron script"
-                                              : planned ? "a layer graph"
-                                                        : "a PipeDream profile") +
-                                      " is one file; got " + std::to_string(flags_.files.size()),
+                                  "a Megatron script is one file; got " + std::to_string(flags_.files.size()),
                                   "import them one by one"});
     }
-    if (megatron) return import_megatron(flags_.files.front(), script_, flags_.output.output);
-    return import_graph();
+    return import_megatron(flags_.files.front(), script_, flags_.output.output);
   }
 
  private:
@@ -145,7 +130,7 @@ class Import : public Command {
     return import_products(flags_.files.front(), hardware_, flags_.output.output);
   }
 
-  // A graph and a profile have their times already, a script has none: nothing to attribute.
+  // A profile has its times already, a script has none: nothing to attribute.
   static void refuse_flags(const FlagRows& rows, const std::string& what) {
     for (const Flag& row : rows) {
       if (!is_given(row)) continue;
@@ -169,23 +154,6 @@ class Import : public Command {
     framework_.model = flags_.model.model;
     framework_.sequence = flags_.model.sequence;
     return import_framework(flags_.from, flags_.files.front(), framework_, flags_.output.output);
-  }
-
-  int import_graph() {
-    const std::string& file = flags_.files.front();
-    const std::string text = read_file(file, "FILE");
-    const PipedreamImport imported =
-        flags_.from == "pipedream" ? import_pipedream(text, file) : import_partitioning(text, file);
-    OutputFile output(flags_.output.output);
-    output.write(write_profile(imported.profile));
-    output.commit();
-    for (const std::string& note : imported.notes) stderr_line("note: " + note);
-    stderr_line(fmt::format("{}: nodes in file / nodes placed: {} / {}, in {} layers", imported.profile.model,
-                            imported.nodes_in_file, imported.nodes_placed, imported.profile.layers.size()));
-    if (flags_.output.output != "-") {
-      stderr_line("next: debubble compare --profile " + shell_file(flags_.output.output) + " -p 4 -m 8");
-    }
-    return kExitOk;
   }
 
   TraceImportFlags flags_;

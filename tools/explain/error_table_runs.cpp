@@ -8,8 +8,7 @@ namespace debubble {
 namespace {
 
 constexpr std::array<ErrorRow, 8> kSimulation{{
-    {"X001", "times or sizes that add up to more than 64 bits hold",
-     "check their units, or use fewer microbatches"},
+    {"X001", "times or sizes that add up to more than 64 bits hold", "check their units, or use fewer microbatches"},
     {"X003", "costs for another number of stages", "give one cost for each stage"},
     {"X004", "not enough memory on this machine (status 3)", "use fewer microbatches or devices"},
     {"X005", "a run that is too large: devices, links, replicas, ops or a tensor", "make it smaller"},
@@ -27,15 +26,15 @@ constexpr std::array<ErrorRow, 9> kComparing{{
      "give a scenario or predicted run, and a measured run"},
     {"D004", "a trace without the ranges that name its ops or layers",
      "record with the ranges that docs/comparing.md and docs/profiling.md describe"},
-    {"D005", "the trace of a rank is missing, given twice, or does not say its rank",
-     "give one trace for every rank"},
+    {"D005", "the trace of a rank is missing, given twice, or does not say its rank", "give one trace for every rank"},
     {"D006", "no iteration is complete on all ranks", "record more iterations"},
     {"D009", "the prediction deadlocks", "see what `debubble simulate` says about the scenario"},
     {"D010", "the runs are of different schedules",
      "compare with a run of the same schedule, devices and microbatches"},
     {"D013", "memory, or another figure, is to be judged, and the run did not measure it",
      "measure with memory, or leave out of --tolerance what the message names"},
-    {"V020", "what was observed is not what the schedule runs: an op or transfer is missing, extra, repeated or elsewhere",
+    {"V020",
+     "what was observed is not what the schedule runs: an op or transfer is missing, extra, repeated or elsewhere",
      "check that the run is of this schedule"},
     {"V023", "times that are impossible: an end before its begin, two ops at once, clocks too far apart",
      "check the clocks and how the times were recorded"},
@@ -44,7 +43,8 @@ constexpr std::array<ErrorRow, 9> kComparing{{
 constexpr std::array<ErrorRow, 10> kLive{{
     {"E002", "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
-    {"E003", "something that the backend cannot do, such as a fault that needs processes, or transfers that hold the lanes",
+    {"E003",
+     "something that the backend cannot do, such as a fault that needs processes, or transfers that hold the lanes",
      "use the backend or the flag that the message names"},
     {"E010", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},
     {"E011", "over MPI: a rank has another version, schedule, model, costs, settings, sweep or plan than rank 0",
@@ -59,7 +59,8 @@ constexpr std::array<ErrorRow, 10> kLive{{
      "see which device waits for what; the order may deadlock on this runtime"},
     {"E031", "a finding: a wrong tensor reached an op (status 1)",
      "look at the op that sent it and at the order of transfers"},
-    {"E040", "the schedule has something that no executor runs: recomputation, a split output layer, copies, unequal "
+    {"E040",
+     "the schedule has something that no executor runs: recomputation, a split output layer, copies, unequal "
      "pieces, pairs side by side",
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
@@ -87,7 +88,8 @@ constexpr std::array<ErrorRow, 25> kMachine{{
     {"U027", "a kernel, or a call of the driver, cuBLASLt, NVRTC or NCCL, failed",
      "the message names the call; look in `dmesg` for Xid errors"},
     {"U040", "this installation lacks a part of its own", "install debubble again"},
-    {"U041", "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records; on the CPU: no PyTorch",
+    {"U041",
+     "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records; on the CPU: no PyTorch",
      "check that the program trains on the GPU and that no other profiler runs; on the CPU: that its Python has "
      "PyTorch"},
     {"U043", "a measurement was ended by a signal",
@@ -104,7 +106,8 @@ constexpr std::array<ErrorRow, 25> kMachine{{
      "look at the GPU and its links, or raise --watchdog"},
     {"U058", "no Python that has PyTorch, or a PyTorch without what the run needs: gloo, NCCL, a GPU for each device",
      "install PyTorch (pip install torch, apt-get install python3-torch), or name its Python with DEBUBBLE_PYTHON"},
-    {"U060", "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
+    {"U060",
+     "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
      "other's memory",
      "update the driver, use fewer devices, or other GPUs"},
     {"U064", "no solver for MILPs: the plugin or CBC is missing or of another version",

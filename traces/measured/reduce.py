@@ -4,9 +4,9 @@
     reduce.py FOLDER     FOLDER holds the whole recordings (README.md says where they come from)
 
 Of a trace of StragglerAnalysis the spans of ops and of sends and receives are kept, of some steps, with the names of the
-threads; of Primus' files the begins and ends of the first iterations; of a training log the arguments, iterations,
-timers and memory. expected.json is computed here, from the reduced files alone, by rules of its own: none of it comes
-from debubble.
+threads; of Primus' files the begins and ends of the first iterations; both become run files, by recorded_runs.py. Of a
+training log the arguments, iterations, timers and memory are kept. expected.json is computed here, from what is kept
+alone, by rules of its own: none of it comes from debubble, nor from the run files.
 """
 
 import collections
@@ -16,6 +16,7 @@ import pathlib
 import sys
 
 import measure_cpu
+import recorded_runs
 import sailor
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -144,8 +145,7 @@ def figures(ops):
     return span, 1 - busy / (span * len(ranks))
 
 
-def expected_of_straggler(name):
-    events = load(HERE / f"{name}.json.gz")
+def expected_of_straggler(events):
     ranks = {(event["pid"], event["tid"]): int(event["args"]["name"].split()[2].rstrip(","))
              for event in events if event["ph"] == "M"}
     ops = collections.defaultdict(list)
@@ -160,8 +160,7 @@ def expected_of_straggler(name):
     return replicas
 
 
-def expected_of_primus(name):
-    ranks = [load(path) for path in sorted((HERE / name).glob("pp_rank_*.json.gz"))]
+def expected_of_primus(ranks):
     iterations = []
     for number in sorted(ranks[0], key=int)[1:]:
         ops = [(place, begin, end) for place, rank in enumerate(ranks) for part in ("fwd", "bwd")
@@ -173,13 +172,9 @@ def expected_of_primus(name):
 
 def list_of_runs(folder):
     """runs.json: what `debubble accuracy --bubbles` predicts."""
-    runs = [{"id": f"straggler-st-{replica}", "source": "straggler-analysis", "files": ["straggler_st.json.gz"],
-             "replica": replica} for replica in range(2)]
-    runs += [{"id": f"straggler-ar-{replica}", "source": "straggler-analysis", "files": ["straggler_ar.json.gz"],
-              "replica": replica} for replica in range(4)]
-    for name in PRIMUS:
-        files = [f"{name}/config.json"] + [f"{name}/pp_rank_{rank}.json.gz" for rank in range(8)]
-        runs.append({"id": name.replace("_", "-"), "source": "primus", "files": files})
+    runs = [{"id": name.replace("_", "-"), "source": "straggler-analysis", "files": [f"{name}.json.gz"]}
+            for name in ("straggler_st_0", "straggler_st_1", *(f"straggler_ar_{replica}" for replica in range(4)))]
+    runs += [{"id": name.replace("_", "-"), "source": "primus", "files": [f"{name}.json.gz"]} for name in PRIMUS]
     for row in load(folder / VOCABULARY):
         name = row["name"].replace("fullpp_", "").replace("_dp1_pp8_tp1", "").replace("_", "-")
         runs.append({"id": f"vocabulary-{name}", "source": "vocabulary-parallelism", "schedule": "1f1b",
@@ -197,14 +192,14 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     expected = {}
     for name, (file, places) in STRAGGLER.items():
-        write(f"{name}.json.gz", reduce_straggler(folder / "bytedance_straggler" / file, places))
-        expected[name] = expected_of_straggler(name)
+        events = reduce_straggler(folder / "bytedance_straggler" / file, places)
+        expected[name] = expected_of_straggler(events)
+        for replica in range(len(expected[name])):
+            write(f"{name}_{replica}.json.gz", recorded_runs.straggler_run(events, replica))
     for name, source in PRIMUS.items():
-        (HERE / name).mkdir(exist_ok=True)
-        (HERE / name / "config.json").write_text(json.dumps(load(folder / "primus" / source / "config.json")) + "\n")
-        for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
-            write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
-        expected[name] = expected_of_primus(name)
+        ranks = [reduce_primus(load(path)) for path in sorted((folder / "primus" / source).glob("pp_rank_*.json"))]
+        expected[name] = expected_of_primus(ranks)
+        write(f"{name}.json.gz", recorded_runs.primus_run(load(folder / "primus" / source / "config.json"), ranks))
     sailor.write_files(folder / "sailor", HERE / "sailor_opt350")
     for name, source in BIGSCIENCE.items():
         (HERE / f"{name}.log").write_text(reduce_log(folder / "bigscience" / source))

@@ -5,8 +5,6 @@
 
 #include "formats/importers/recovery/kineto_rank.hpp"
 #include "formats/importers/recovery/nsys_rank.hpp"
-#include "formats/importers/runs/primus_ranks.hpp"
-#include "formats/importers/runs/span_trace.hpp"
 #include "formats/importers/runs/unnamed_ranks.hpp"
 
 namespace debubble {
@@ -14,10 +12,8 @@ namespace debubble {
 namespace {
 
 constexpr std::array kRunReaders{
-    RunReader{"straggler", "ByteDance's StragglerAnalysis", true, is_span_trace, read_span_trace},
-    RunReader{"primus", "AMD's Primus", false, is_primus_rank, read_primus_ranks},
-    RunReader{"torch", "torch.profiler, without PP: ranges", false, is_trace_without_names, read_unnamed_traces},
-    RunReader{"nsys", "Nsight Systems", false, is_sqlite, read_nsys_exports},
+    RunReader{"torch", "torch.profiler, without PP: ranges", is_trace_without_names, read_unnamed_traces},
+    RunReader{"nsys", "Nsight Systems", is_sqlite, read_nsys_exports},
 };
 
 }  // namespace

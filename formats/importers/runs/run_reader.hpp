@@ -1,8 +1,6 @@
 // The catalog of run readers: pipeline runs as other tools recorded them, each reader in a file of its own.
 //
 //     name        written by                         files
-//     straggler   ByteDance's StragglerAnalysis      one Chrome trace of all ranks and replicas   span_trace.hpp
-//     primus      AMD's Primus (pp_vis)              pp_rank_N.json of every rank, config.json    primus_ranks.hpp
 //     torch       torch.profiler, without PP:       a trace of every rank                         unnamed_ranks.hpp
 //     nsys        Nsight Systems                    an export of every rank, or one of all        unnamed_ranks.hpp
 //
@@ -30,7 +28,6 @@ struct RunReaderOptions {
 struct RunReader {
   std::string_view name;
   std::string_view written_by;
-  bool one_file = true;                       // of all ranks; else one per rank
   bool (*recognises)(std::string_view text);  // by its content
   ImportedRun (*read)(std::vector<RunText> files, const RunReaderOptions& options);
 };

@@ -66,7 +66,7 @@ class Names(InFolder):
                           ["diff", name], ["diff", "--log", name], ["check", name], ["import", "--from", name, "x"],
                           ["import", "--from", "kineto", name], ["import", "--from", "nsys", name],
                           ["import", "--from", "records", name], ["import", "--from", "megatron", name],
-                          ["import", "--from", "pipedream", name], ["explain", name], ["list", name],
+                          ["explain", name], ["list", name],
                           ["list", "schedules", name], ["export", "--to", name], ["whatif", "--slow", name],
                           ["sweep", "--vary", name], ["plan", "--gpus", name], ["plan", "--script", name],
                           ["accuracy", "--records", name], ["live", "--fault", name], ["live", "--backend", name]):
@@ -80,7 +80,7 @@ class Names(InFolder):
         self.write("job.toml", '"' + HOSTILE + '" = 3\nmodel = "' + HOSTILE.replace("\n", " ") + '"\n')
         for name in ("x.gz", "x", "job.toml"):
             for reader in (["simulate", "--config"], ["simulate", "--schedule"], ["simulate", "--profile"], ["diff"],
-                           ["diff", "--log"], ["import", "--from", "megatron"], ["import", "--from", "pipedream"],
+                           ["diff", "--log"], ["import", "--from", "megatron"],
                            ["import", "--from", "kineto"], ["import", "--from", "nsys"], ["import", "--from", "records"],
                            ["import", "--from", "run"], ["check"], ["plan", "--gpus", "8", "--script"]):
                 self.clean(self.run_here(*reader, name), (reader, name))

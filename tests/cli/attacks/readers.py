@@ -32,7 +32,7 @@ class Readers(InFolder):
     # One that reads each kind of file, and the flags that go with it.
     READERS = (["simulate", "--profile"], ["simulate", "--topology"], ["simulate", "--config"],
                ["simulate", "-p", "2", "--model"], ["plan", "--gpus", "8", "--global-batch", "8", "--script"],
-               ["import", "--from", "megatron"], ["import", "--from", "pipedream"], ["import", "--from", "profiles", "p.json"],
+               ["import", "--from", "megatron"], ["import", "--from", "profiles", "p.json"],
                ["import", "--from", "kineto"], ["import", "--from", "nsys"], ["import", "--from", "records"],
                ["import", "--from", "run"], ["diff"], ["diff", "--log"], ["check"],
                ["simulate", "-p", "2", "--model", "gpt2-small", "--hardware", "h100", "--efficiency"],

@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-std::vector<ErrorCode> all_rows() {
+std::vector<ErrorCode> error_rows() {
   std::vector<ErrorCode> codes;
   for (const auto families : {error_families_of_input(), error_families_of_schedules(), error_families_of_runs()}) {
     for (const ErrorFamily& family : families) {
@@ -22,7 +22,7 @@ std::vector<ErrorCode> all_rows() {
 }  // namespace
 
 const std::vector<ErrorCode>& error_codes() {
-  static const std::vector<ErrorCode> codes = all_rows();
+  static const std::vector<ErrorCode> codes = error_rows();
   return codes;
 }
 

@@ -15,12 +15,6 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kRule =
-    "Fitted by `debubble accuracy --fit`: for each hardware and number format over all sources (left_out null), and "
-    "for "
-    "each source over all others. Made least is the mean over sources of the mean absolute error of their step times: "
-    "a "
-    "source counts once, however many records it has.";
 constexpr IntegerRule kCountRule{"records or sources", 1, 1'000'000, "what the constant was fitted to"};
 
 double factor(JsonObjectReader& reader, const char* key) {
@@ -64,7 +58,7 @@ bool is_this_version(JsonObjectReader& reader) {
   reader.complain("P010", "schema",
                   "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/2\"" +
                       (old ? ": two constants for each source are no longer taken" : ""),
-                  "write the file anew with `debubble accuracy --fit`");
+                  "write the file anew with tools/accuracy/run");
   return false;
 }
 
@@ -113,19 +107,6 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   }
   problems.throw_if_any();
   return calibrations;
-}
-
-std::string calibrations_json(const Calibrations& calibrations) {
-  std::string list;
-  for (const FittedConstant& one : calibrations) {
-    const std::string left_out = one.left_out.empty() ? "null" : json_string(one.left_out);
-    list += std::string(list.empty() ? "" : ",") + "\n    {\"hardware\": " + json_string(one.machine.hardware) +
-            ", \"format\": " + json_string(one.machine.format) + ", \"left_out\": " + left_out +
-            ", \"compute\": " + plain(one.compute) + ", \"records\": " + std::to_string(one.records) +
-            ", \"sources\": " + std::to_string(one.sources) + "}";
-  }
-  return "{\n  \"schema\": \"debubble.calibration/2\",\n  \"rule\": " + json_string(kRule) + ",\n  \"constants\": [" +
-         list + "\n  ]\n}\n";
 }
 
 }  // namespace debubble

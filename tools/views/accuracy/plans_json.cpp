@@ -19,6 +19,7 @@ Json planned_run_json(const std::optional<PlannedRun>& run) {
 Json layout_json(const PublishedLayout& layout) {
   Json json{{"record", layout.record->id},
             {"layout", to_string(layout.choice)},
+            {"kind", layout_kind(layout)},
             {"measured_s", layout.measured},
             {"fits", layout.fits()},
             {"simulated", planned_run_json(layout.run)},

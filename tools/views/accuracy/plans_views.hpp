@@ -1,4 +1,4 @@
-// How plans against published layouts are shown: as text, as the page docs/plans-against-published.md, as JSON.
+// How plans against published layouts are shown: as text and as JSON.
 #pragma once
 
 #include <string>
@@ -10,7 +10,6 @@
 namespace debubble {
 
 [[nodiscard]] std::string plans_text(const std::vector<PlannedSource>& sources, const ViewStyle& style);
-[[nodiscard]] std::string plans_markdown(const std::vector<PlannedSource>& sources);
 [[nodiscard]] std::string plans_json(const std::vector<PlannedSource>& sources, const std::string& command_line);
 
 // "gpt3-175b on 64 GPUs, 64 samples of 2048 tokens".
@@ -21,6 +20,8 @@ namespace debubble {
 [[nodiscard]] std::string plan_ratio(const std::optional<PlannedRun>& run, const PublishedLayout& layout);
 // "12.60 s", or why there is none.
 [[nodiscard]] std::string simulated_step(const PublishedLayout& layout);
+// "full recomputation, ZeRO-1, sequence parallel": what a layout and its best alike share.
+[[nodiscard]] std::string layout_kind(const PublishedLayout& layout);
 // The best plans of each kind of the layouts, each once: "as published otherwise (full recomputation, ZeRO-1)".
 struct AlikePlan {
   std::string kind;

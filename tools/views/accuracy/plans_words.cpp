@@ -32,17 +32,21 @@ std::string simulated_step(const PublishedLayout& layout) {
   return layout.fits() ? step : fmt::format("{}, lacks {}", step, format_size(-*layout.run->spare));
 }
 
+std::string layout_kind(const PublishedLayout& layout) {
+  const int recompute = layout.choice.recompute;
+  std::string kind = fmt::format("{} recomputation", recompute == 0 ? "no" : kRecomputeWords[recompute]);
+  kind += layout.choice.zero > 0 ? fmt::format(", ZeRO-{}", layout.choice.zero) : ", no ZeRO";
+  return kind + (layout.choice.sequence ? ", sequence parallel" : "");
+}
+
 std::vector<AlikePlan> alike_plans(const PublishedJob& job) {
   std::vector<AlikePlan> plans;
   for (const PublishedLayout& layout : job.layouts) {
     if (!layout.alike) continue;
-    const int recompute = layout.choice.recompute;
-    std::string kind = fmt::format("{} recomputation", recompute == 0 ? "no" : kRecomputeWords[recompute]);
-    kind += layout.choice.zero > 0 ? fmt::format(", ZeRO-{}", layout.choice.zero) : ", no ZeRO";
-    if (layout.choice.sequence) kind += ", sequence parallel";
+    const std::string kind = layout_kind(layout);
     const bool known =
         std::any_of(plans.begin(), plans.end(), [&](const AlikePlan& plan) { return plan.kind == kind; });
-    if (!known) plans.push_back({std::move(kind), *layout.alike});
+    if (!known) plans.push_back({kind, *layout.alike});
   }
   return plans;
 }

@@ -30,12 +30,13 @@ ComparedQuantity compare(const MeasuredQuantity& measured, const Prediction& pre
   return one;
 }
 
-void judge_record(JudgedRecord& judged, const FittedConstant* constant) {
+void judge_record(JudgedRecord& judged, const FittedConstant* constant, const ModelEffects& effects) {
   try {
-    std::vector<ComparedQuantity> comparisons = comparisons_of(*judged.record, predict(*judged.record, nullptr));
+    std::vector<ComparedQuantity> comparisons =
+        comparisons_of(*judged.record, predict(*judged.record, nullptr, effects));
     const std::optional<double> step = measured_step(*judged.record);
     if (constant != nullptr && step) {
-      const double predicted = predict(*judged.record, constant).step_seconds;
+      const double predicted = predict(*judged.record, constant, effects).step_seconds;
       judged.calibrated = {*constant, predicted, predicted / *step - 1};
     }
     judged.comparisons = std::move(comparisons);
@@ -151,7 +152,7 @@ std::optional<CalibratedSummary> summarise_calibrated(const std::vector<JudgedRe
 }
 
 std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibrations& calibrations,
-                                        const std::string& only) {
+                                        const std::string& only, const ModelEffects& effects) {
   std::vector<JudgedSource> all;
   struct Place {
     std::size_t source, record;
@@ -172,7 +173,7 @@ std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibr
     all.push_back(std::move(judged));
   }
   for_each_index(places.size(), threads_for(places.size(), 0), [&](std::size_t k) {
-    judge_record(all[places[k].source].records[places[k].record], places[k].constant);
+    judge_record(all[places[k].source].records[places[k].record], places[k].constant, effects);
   });
   for (JudgedSource& source : all) add_summaries(source);
   return all;

@@ -72,13 +72,9 @@ struct JudgedSource {
 };
 
 // In the order of the file's sources, on all cores, with the same result on any number of them; `only` empty: all of
-// them. The results must outlive what is returned.
+// them. `effects`: all but what is switched off. The results must outlive what is returned.
 [[nodiscard]] std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibrations& calibrations,
-                                                      const std::string& only);
-
-// By hardware and number format, over all sources and with each left out, on a fixed lattice in steps of 0.005: the
-// constants that make the mean over sources of the mean absolute error of their step times least.
-[[nodiscard]] Calibrations fit_constants(const ResultsFile& results);
+                                                      const std::string& only, const ModelEffects& effects = {});
 
 // Of everything that was measured of it.
 [[nodiscard]] std::vector<ComparedQuantity> comparisons_of(const ResultRecord& record, const Prediction& prediction);

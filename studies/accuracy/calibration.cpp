@@ -1,7 +1,6 @@
 #include "studies/accuracy/calibration.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "formats/json/json_reader.hpp"
@@ -10,25 +9,19 @@
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/accuracy/dialect.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr std::string_view kRule =
-    "Fitted by `debubble accuracy --fit`: for each hardware and number format over all sources (left_out null), and "
-    "for "
-    "each source over all others. Made least is the mean over sources of the mean absolute error of their step times: "
-    "a "
-    "source counts once, however many records it has.";
 constexpr IntegerRule kCountRule{"records or sources", 1, 1'000'000, "what the constant was fitted to"};
 
 double factor(JsonObjectReader& reader, const char* key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return 1;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  double number = 0;
-  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  const double number = is_number ? number_of(value->text).value_or(0) : 0;
   if (number > 0 && number <= 100) return number;
   reader.complain("P012", key, in_quotes(key) + " must be a number above 0 and at most 100; got " + describe(*value),
                   "1 changes nothing");
@@ -54,18 +47,6 @@ FittedConstant read_constant(const JsonValue& value, const std::string& pointer,
   constant.sources = static_cast<int>(reader.integer("sources", kCountRule));
   reader.finish();
   return constant;
-}
-
-// Nothing else in a file of another version would mean anything.
-bool is_this_version(JsonObjectReader& reader) {
-  const std::string schema = reader.text("schema");
-  if (schema.empty() || schema == "debubble.calibration/2") return !schema.empty();
-  const bool old = schema == "debubble.calibration/1";
-  reader.complain("P010", "schema",
-                  "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/2\"" +
-                      (old ? ": two constants for each source are no longer taken" : ""),
-                  "write the file anew with `debubble accuracy --fit`");
-  return false;
 }
 
 }  // namespace
@@ -97,7 +78,8 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   if (!root) problems.throw_if_any();
   Calibrations calibrations;
   JsonObjectReader reader(*root, "", problems);
-  if (reader.is_object() && is_this_version(reader)) {
+  if (reader.is_object() &&
+      reader.has_format("schema", "debubble.calibration/2", "write the file anew with tools/accuracy/run")) {
     (void)reader.optional_text("rule");
     const JsonValue* constants = reader.array("constants");
     for (std::size_t k = 0; constants != nullptr && k < constants->children.size(); ++k) {
@@ -113,19 +95,6 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   }
   problems.throw_if_any();
   return calibrations;
-}
-
-std::string calibrations_json(const Calibrations& calibrations) {
-  std::string list;
-  for (const FittedConstant& one : calibrations) {
-    const std::string left_out = one.left_out.empty() ? "null" : json_string(one.left_out);
-    list += std::string(list.empty() ? "" : ",") + "\n    {\"hardware\": " + json_string(one.machine.hardware) +
-            ", \"format\": " + json_string(one.machine.format) + ", \"left_out\": " + left_out +
-            ", \"compute\": " + plain(one.compute) + ", \"records\": " + std::to_string(one.records) +
-            ", \"sources\": " + std::to_string(one.sources) + "}";
-  }
-  return "{\n  \"schema\": \"debubble.calibration/2\",\n  \"rule\": " + json_string(kRule) + ",\n  \"constants\": [" +
-         list + "\n  ]\n}\n";
 }
 
 }  // namespace debubble

@@ -47,6 +47,5 @@ using Calibrations = std::vector<FittedConstant>;  // by hardware, format, left-
 
 // Throws InputError with everything that is wrong with it.
 [[nodiscard]] Calibrations read_calibrations(std::string_view text, const std::string& file);
-[[nodiscard]] std::string calibrations_json(const Calibrations& calibrations);
 
 }  // namespace debubble

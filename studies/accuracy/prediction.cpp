@@ -1,6 +1,7 @@
 #include "studies/accuracy/prediction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +16,33 @@
 
 namespace debubble {
 namespace {
+
+struct EffectName {
+  const char* name;
+  bool ModelEffects::*part;
+};
+
+constexpr std::array kEffectNames{
+    EffectName{"measured-products", &ModelEffects::measured_products},
+    EffectName{"product-sizes", &ModelEffects::product_sizes},
+    EffectName{"sustained", &ModelEffects::sustained},
+    EffectName{"framework", &ModelEffects::framework},
+    EffectName{"accumulation", &ModelEffects::accumulation},
+    EffectName{"grouped-products", &ModelEffects::grouped_products},
+    EffectName{"measured-attention", &ModelEffects::measured_attention},
+    EffectName{"causal-softmax", &ModelEffects::causal_softmax},
+    EffectName{"bias-sums", &ModelEffects::bias_sums},
+    EffectName{"measured-passes", &ModelEffects::measured_passes},
+    EffectName{"quantisation", &ModelEffects::quantisation},
+    EffectName{"wide-logits", &ModelEffects::wide_logits},
+    EffectName{"one-permutation", &ModelEffects::one_permutation},
+    EffectName{"padded-rows", &ModelEffects::padded_rows},
+    EffectName{"kernel-gaps", &ModelEffects::kernel_gaps},
+    EffectName{"measured-collectives", &ModelEffects::measured_collectives},
+    EffectName{"slowed-compute", &ModelEffects::slowed_compute},
+    EffectName{"expert-launches", &ModelEffects::expert_launches},
+    EffectName{"counted-tokens", &ModelEffects::counted_tokens},
+};
 
 constexpr double kSecond = 1e9;
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
@@ -93,6 +121,22 @@ Prediction predict(const ResultRecord& record, const FittedConstant* constant, c
   prediction.step_seconds = static_cast<double>(totals.makespan) / kSecond;
   prediction.bubble = predicted_bubble(totals);
   return prediction;
+}
+
+std::optional<ModelEffects> effects_without(std::string_view part) {
+  ModelEffects effects;
+  for (const EffectName& one : kEffectNames) {
+    if (part != one.name) continue;
+    effects.*one.part = false;
+    return effects;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> effect_names() {
+  std::vector<std::string> names;
+  for (const EffectName& one : kEffectNames) names.emplace_back(one.name);
+  return names;
 }
 
 std::string command_of(const ResultRecord& record, const FittedConstant* constant) {

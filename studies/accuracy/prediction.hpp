@@ -2,6 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cost_models/transformer/model_effects.hpp"
 #include "studies/accuracy/calibration.hpp"
@@ -19,6 +22,10 @@ struct Prediction {
 // is used. `effects`: all but what a study switches off.
 [[nodiscard]] Prediction predict(const ResultRecord& record, const FittedConstant* constant,
                                  const ModelEffects& effects = {});
+
+// All but one part by its name, "measured-products"; nothing where no part has this name.
+[[nodiscard]] std::optional<ModelEffects> effects_without(std::string_view part);
+[[nodiscard]] std::vector<std::string> effect_names();
 
 // The command that shows the same: "debubble simulate --schedule 1f1b ...".
 [[nodiscard]] std::string command_of(const ResultRecord& record, const FittedConstant* constant);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "scenario/check_scenario.hpp"
@@ -63,59 +62,6 @@ std::optional<RangedRecord> ranged_record(const ResultRecord& record) {
 
 double log_error(const RangedRecord& one) { return std::log(one.measured / one.predicted); }
 
-// Between the two nearest of them; `values` must not be empty.
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
-// As the file holds it.
-double with_four_digits(double value) { return std::round(value * 1e4) / 1e4; }
-
-// Of each set-up that was measured more than once.
-std::vector<double> repeat_scatters(const std::vector<RangedRecord>& records) {
-  std::vector<const ResultRecord*> all;
-  for (const RangedRecord& one : records) all.push_back(one.record);
-  const std::optional<Noise> noise = noise_of(all);
-  std::vector<double> scatters;
-  if (!noise) return scatters;
-  for (const RepeatedSetup& setup : noise->setups) {
-    double sum = 0;
-    double squares = 0;
-    for (const ResultRecord* record : setup.records) {
-      const double log_step = std::log(*measured_step(*record));
-      sum += log_step;
-      squares += log_step * log_step;
-    }
-    const auto count = static_cast<double>(setup.records.size());
-    scatters.push_back(std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1))));
-  }
-  return scatters;
-}
-
-std::optional<RangeEnds> fit_ends(const std::vector<RangedRecord>& records, double repeat, bool experts,
-                                  const std::string& left_out) {
-  std::vector<double> scatters;
-  std::set<std::string> sources;
-  for (const RangedRecord& one : records) {
-    if (one.experts != experts || one.record->source == left_out) continue;
-    scatters.push_back(log_error(one) / step_scatter(one.kinds, repeat));
-    sources.insert(one.record->source);
-  }
-  if (scatters.empty()) return std::nullopt;
-  RangeEnds ends;
-  ends.experts = experts;
-  ends.left_out = left_out;
-  ends.low = with_four_digits(quantile(scatters, (1 - kRangeCoverage) / 2));
-  ends.high = with_four_digits(quantile(scatters, (1 + kRangeCoverage) / 2));
-  ends.records = static_cast<int>(scatters.size());
-  ends.sources = static_cast<int>(sources.size());
-  return ends;
-}
-
 // Calls `use` with each two records of one job that were run with different flags.
 void for_each_pair(const std::vector<RangedRecord>& records,
                    const std::function<void(const RangedRecord&, const RangedRecord&)>& use) {
@@ -168,20 +114,6 @@ void add_pairs(const PairCounts& one, PairCounts& sum) {
   sum.close_within += one.close_within;
 }
 
-// The least that makes enough of the pairs told apart right.
-void fit_apart(const std::vector<RangedRecord>& records, RangeConstants& constants) {
-  constexpr double kFinest = 0.05;
-  constexpr int kMost = 200;  // 10 scatters
-  constants.pairs = 0;
-  for_each_pair(records, [&](const RangedRecord&, const RangedRecord&) { ++constants.pairs; });
-  for (int step = 0; step < kMost; ++step) {
-    constants.apart = with_four_digits(step * kFinest);
-    PairCounts counts;
-    for_each_pair(records, [&](const RangedRecord& a, const RangedRecord& b) { count_pair(a, b, constants, counts); });
-    if (counts.apart_right >= kOrderShare * counts.apart) break;
-  }
-}
-
 SourceRanges judged_ranges(const std::vector<RangedRecord>& records, const RangeConstants& constants) {
   SourceRanges judged;
   judged.source = records.front().record->source;
@@ -220,25 +152,6 @@ std::vector<RangedRecord> ranged_records(const ResultsFile& results, const std::
     if (one) records.push_back(std::move(*one));
   }
   return records;
-}
-
-RangeConstants fit_ranges(const std::vector<RangedRecord>& records) {
-  RangeConstants constants;
-  const std::vector<double> repeats = repeat_scatters(records);
-  constants.repeated = static_cast<int>(repeats.size());
-  if (!repeats.empty()) constants.repeat = with_four_digits(median_of(repeats));
-  for (const bool experts : {false, true}) {
-    std::set<std::string> left_out{""};
-    for (const RangedRecord& one : records) {
-      if (one.experts == experts) left_out.insert(one.record->source);
-    }
-    for (const std::string& source : left_out) {
-      const std::optional<RangeEnds> ends = fit_ends(records, constants.repeat, experts, source);
-      if (ends) constants.ends.push_back(*ends);
-    }
-  }
-  fit_apart(records, constants);
-  return constants;
 }
 
 JudgedRanges judge_ranges(const std::vector<RangedRecord>& records, const RangeConstants& constants) {

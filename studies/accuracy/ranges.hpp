@@ -27,9 +27,6 @@ struct RangedRecord {
 // with the same result on any number of them.
 [[nodiscard]] std::vector<RangedRecord> ranged_records(const ResultsFile& results, const std::string& only);
 
-// From all of them. `records` must not be empty.
-[[nodiscard]] RangeConstants fit_ranges(const std::vector<RangedRecord>& records);
-
 // Measured steps in the range, below it and above it.
 struct RangeCounts {
   int inside = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/request/json_flags.hpp"
+#include "sim/core/numbers.hpp"
 #include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
 
@@ -38,8 +38,7 @@ std::optional<double> positive_member(JsonObjectReader& reader, const char* key)
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return std::nullopt;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  double number = 0;
-  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  const double number = is_number ? number_of(value->text).value_or(0) : 0;
   if (number > 0) return number;
   reader.complain("P012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
                   "what is not known is left out");
@@ -87,13 +86,6 @@ void read_group_targets(const JsonValue& value, const std::string& pointer, Resu
   }
 }
 
-// Earlier versions fitted up to two constants to half of each source's records.
-void refuse_constants(JsonObjectReader& reader) {
-  if (reader.member("constants", false) == nullptr) return;
-  reader.complain("P012", "constants", "sources have no constants: one per hardware and number format is fitted",
-                  "leave \"constants\" out");
-}
-
 SourceFlags read_result_source(const JsonValue& value, const std::string& pointer, const std::string& file,
                                ProblemList& problems) {
   JsonObjectReader reader(value, pointer, problems);
@@ -104,7 +96,6 @@ SourceFlags read_result_source(const JsonValue& value, const std::string& pointe
   source.where = reader.text("where");
   source.licence = reader.text("licence");
   source.kind = reader.text("kind");
-  refuse_constants(reader);
   if (const JsonValue* targets = reader.member("targets", false)) {
     JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
     read_targets(inner, "", source);

@@ -20,13 +20,6 @@ constexpr JsonDialect kRangesDialect{
     .what = "ranges of step times",
     .description = "docs/models.md",
 };
-constexpr std::string_view kRangesRule =
-    "Found by `debubble accuracy --fit`. A step's scatter is that of its kinds of work, each with its share, and of a "
-    "set-up that is measured again, in squares. Its range is predicted x exp(low x scatter) to predicted x exp(high x "
-    "scatter): low and high are the quantiles at 0.1 and 0.9 of log(measured / predicted) / scatter over all records "
-    "(left_out null), and over those of all sources but one, of dense models and of models with experts. apart is the "
-    "least number, in steps of 0.05, such that of two records of one job whose |log(predicted ratio)| is more than so "
-    "many scatters 90 in 100 were measured in the predicted order.";
 constexpr IntegerRule kRangeCount{"records, sources, pairs or set-ups", 0, 1'000'000'000, "what was counted"};
 
 double bounded_number(JsonObjectReader& reader, const char* key, double least, double most) {
@@ -38,7 +31,7 @@ double bounded_number(JsonObjectReader& reader, const char* key, double least, d
   reader.complain(
       "P012", key,
       in_quotes(key) + " must be a number from " + plain(least) + " to " + plain(most) + "; got " + describe(*value),
-      "write the file anew with `debubble accuracy --fit`");
+      "write the file anew with tools/accuracy/run");
   return 0;
 }
 
@@ -54,17 +47,10 @@ RangeEnds read_ends(const JsonValue& value, const std::string& pointer, ProblemL
   ends.records = static_cast<int>(reader.integer("records", kRangeCount));
   ends.sources = static_cast<int>(reader.integer("sources", kRangeCount));
   if (ends.low > ends.high) {
-    reader.complain("P012", "low", "\"low\" is above \"high\"", "write the file anew with `debubble accuracy --fit`");
+    reader.complain("P012", "low", "\"low\" is above \"high\"", "write the file anew with tools/accuracy/run");
   }
   reader.finish();
   return ends;
-}
-
-std::string ends_json(const RangeEnds& ends) {
-  const std::string left_out = ends.left_out.empty() ? "null" : json_string(ends.left_out);
-  return std::string("\n    {\"experts\": ") + (ends.experts ? "true" : "false") + ", \"left_out\": " + left_out +
-         ", \"low\": " + plain(ends.low) + ", \"high\": " + plain(ends.high) +
-         ", \"records\": " + std::to_string(ends.records) + ", \"sources\": " + std::to_string(ends.sources) + "}";
 }
 
 }  // namespace
@@ -82,8 +68,7 @@ RangeConstants read_ranges(std::string_view text, const std::string& file) {
   if (!root) problems.throw_if_any();
   RangeConstants constants;
   JsonObjectReader reader(*root, "", problems);
-  if (reader.is_object() &&
-      reader.has_format("schema", kRangesFormat, "write the file anew with `debubble accuracy --fit`")) {
+  if (reader.is_object() && reader.has_format("schema", kRangesFormat, "write the file anew with tools/accuracy/run")) {
     (void)reader.optional_text("rule");
     constants.repeat = bounded_number(reader, "repeat", 0, 10);
     constants.repeated = static_cast<int>(reader.integer("repeated", kRangeCount));
@@ -100,15 +85,6 @@ RangeConstants read_ranges(std::string_view text, const std::string& file) {
   }
   problems.throw_if_any();
   return constants;
-}
-
-std::string ranges_json(const RangeConstants& constants) {
-  std::string list;
-  for (const RangeEnds& ends : constants.ends) list += (list.empty() ? "" : ",") + ends_json(ends);
-  return std::string("{\n  \"schema\": \"") + kRangesFormat + "\",\n  \"rule\": " + json_string(kRangesRule) +
-         ",\n  \"repeat\": " + plain(constants.repeat) + ",\n  \"repeated\": " + std::to_string(constants.repeated) +
-         ",\n  \"apart\": " + plain(constants.apart) + ",\n  \"pairs\": " + std::to_string(constants.pairs) +
-         ",\n  \"ends\": [" + list + "\n  ]\n}\n";
 }
 
 const RangeConstants& installed_ranges() {

@@ -1,5 +1,5 @@
 // RangeConstants: what turns the scatter of a step's kinds into ranges that hold 80 of 100 measured steps, and found
-// from them (`debubble accuracy --fit`): `debubble.ranges/1`, installed with the published records.
+// from them (tools/accuracy/run): `debubble.ranges/1`, installed with the published records.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,6 @@ struct RangeConstants {
 
 // Throws InputError with everything that is wrong with it.
 [[nodiscard]] RangeConstants read_ranges(std::string_view text, const std::string& file);
-[[nodiscard]] std::string ranges_json(const RangeConstants& constants);
 
 // Those that debubble brings, read once per process. Throws UnavailableError (U040) where the installation lacks them.
 [[nodiscard]] const RangeConstants& installed_ranges();

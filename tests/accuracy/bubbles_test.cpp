@@ -30,12 +30,6 @@ Json bubble_source(const Json& json, const std::string& name) {
   return {};
 }
 
-TEST_CASE("bubbles: docs/bubbles.md is what the binary prints") {
-  const std::string page = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--format", "markdown"});
-  const bool same = page == test::contents_of(kBubblesRoot + "/docs/bubbles.md");
-  CHECK_MESSAGE(same, "run: debubble accuracy --bubbles --format markdown -o docs/bubbles.md");
-}
-
 TEST_CASE("bubbles: every level keeps what was reached") {
   const Json json = judged(Folder());
   const Json& replay = json["summary"]["replay"];
@@ -128,10 +122,6 @@ TEST_CASE("bubbles: a run with a scenario is what simulate makes of it, and has 
   for (const char* const part :
        {"not measured", "step -15.00 %", "calibrated: the rate", "calibrated on: forecast of 1"}) {
     CHECK(text.find(part) != std::string::npos);
-  }
-  const std::string page = folder.data({"accuracy", "--bubbles", "--records", "runs.json", "--format", "markdown"});
-  for (const char* const part : {"| forecast | s, others | 1 | not measured |", "Calibrated: the rate."}) {
-    CHECK(page.find(part) != std::string::npos);
   }
 }
 
@@ -283,7 +273,7 @@ TEST_CASE("bubbles: lists that are wrong say where") {
   const std::string text = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
   CHECK(text.find("this source has no run \"gone\"") != std::string::npos);
   CHECK(text.find("belong together") != std::string::npos);
-  CHECK(folder.refusal({"accuracy", "--bubbles", "--fit"}).starts_with("error[C087]"));
+  CHECK(folder.refusal({"accuracy", "--bubbles", "--calibration", "c.json"}).starts_with("error[C087]"));
   CHECK(folder.refusal({"accuracy", "--bubbles", "--source", "primus"}).starts_with("error[C087]"));
 }
 

@@ -80,9 +80,8 @@ TEST_CASE("results: what is wrong is refused, with its code") {
   CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) ==
         "G014 G014");  // its group, too
   CHECK(codes_of(replaced(kResults, R"("id": "b")", R"("id": "a")")) == "G004");
-  // Of the earlier fits by source.
   CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kind": "made up", "constants": ["compute"])")) ==
-        "P012");
+        "P005");
   CHECK(codes_of(replaced(kResults, R"("group": "long")", R"("group": "short")")) == "G014");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", R"({"long": {"time": 7}})")) == "P005");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", "7")) == "P007");
@@ -210,10 +209,12 @@ TEST_CASE("judged: a record that cannot be predicted says why, and the others st
   CHECK(judged[0].summaries.front().records == 1);
 }
 
-TEST_CASE("calibrations: written and read back, and what is refused") {
+TEST_CASE("calibrations: as they are read, and what is refused") {
   const HardwareFormat machine{"h100", "fp8"};
   const Calibrations calibrations{{machine, "", 0.975, 12, 2}, {machine, "a", 1.05, 2, 1}};
-  const std::string text = calibrations_json(calibrations);
+  const std::string text = R"({"schema": "debubble.calibration/2", "rule": "any", "constants": [
+    {"hardware": "h100", "format": "fp8", "left_out": null, "compute": 0.975, "records": 12, "sources": 2},
+    {"hardware": "h100", "format": "fp8", "left_out": "a", "compute": 1.05, "records": 2, "sources": 1}]})";
   CHECK(read_calibrations(text, "c.json") == calibrations);
   CHECK(flag_text(calibrations[0]) == "compute=0.975");
   CHECK(constant_without(calibrations, machine, "a") == &calibrations[1]);
@@ -240,7 +241,7 @@ TEST_CASE("calibrations: written and read back, and what is refused") {
     FAIL("the old schema was read");
   } catch (const InputError& error) {
     CHECK(error.diagnostics().size() == 1);
-    CHECK(error.diagnostics().front().help == "write the file anew with `debubble accuracy --fit`");
+    CHECK(error.diagnostics().front().help == "write the file anew with tools/accuracy/run");
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -36,12 +35,6 @@ std::string printed(const std::vector<std::string>& arguments) {
   const Outcome outcome = Folder().run(arguments, patient);
   REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
   return outcome.out;
-}
-
-TEST_CASE("accuracy: docs/accuracy.md is what the binary prints") {
-  const std::string page = printed({"accuracy", "--records", kResults, "--format", "markdown"});
-  const bool same = page == file_text(kRoot + "/docs/accuracy.md");
-  CHECK_MESSAGE(same, "run: debubble accuracy --format markdown -o docs/accuracy.md");
 }
 
 // ctest runs every case in a process of its own, so that all that needs all records stands in this one.
@@ -128,104 +121,77 @@ constexpr const char* kToys = R"({
 }
 )";
 
-TEST_CASE("accuracy: --fit writes its file, the same each time, and no source is judged by its own constant") {
+// As they were once fitted to the toys.
+constexpr const char* kToyConstants = R"({"schema": "debubble.calibration/2", "constants": [
+  {"hardware": "a100-80", "format": "bf16", "left_out": null, "compute": 0.9, "records": 3, "sources": 2},
+  {"hardware": "a100-80", "format": "bf16", "left_out": "toy", "compute": 0.5, "records": 1, "sources": 1},
+  {"hardware": "a100-80", "format": "bf16", "left_out": "other", "compute": 2, "records": 2, "sources": 1},
+  {"hardware": "h100", "format": "bf16", "left_out": null, "compute": 0.7, "records": 1, "sources": 1}]})";
+
+TEST_CASE("accuracy: no source is judged by a constant of its own") {
   const Folder folder;
   folder.write("results.json", kToys);
-  folder.write("calibration.json", R"({"schema": "debubble.calibration/1", "sources": []})");  // anything
-  const std::vector<std::string> fit{"accuracy", "--records", "results.json", "--fit", "--format", "json"};
-  const nlohmann::json first = nlohmann::json::parse(folder.data(fit))["sources"];
-  const std::string text = folder.read("calibration.json");
-  (void)folder.data(fit);
-  CHECK(folder.read("calibration.json") == text);
-  std::map<std::string, nlohmann::json> constants;
-  const nlohmann::json written = nlohmann::json::parse(text);
-  for (const auto& one : written["constants"]) {
-    const std::string left_out = one["left_out"].is_null() ? "" : one["left_out"].get<std::string>();
-    constants[one["hardware"].get<std::string>() + " " + left_out] = one;
-  }
-  REQUIRE(constants.size() == 4);  // none of the times, and none without the only source
-  CHECK(constants.at("a100-80 ")["records"] == 3);
-  CHECK(constants.at("a100-80 ")["sources"] == 2);
-  CHECK(constants.at("a100-80 toy")["records"] == 1);
-  CHECK(constants.at("h100 ")["sources"] == 1);
-  // The constant without toy is fitted to the other's only record, and the other way round.
-  const auto source = [&](const char* name) {
-    for (const auto& one : first) {
-      if (one["source"] == name) return one;
-    }
-    return nlohmann::json();
-  };
-  CHECK(source("toy")["with_constant"]["constants"][0]["compute"] == constants.at("a100-80 toy")["compute"]);
-  CHECK(source("other")["with_constant"]["constants"][0]["records"] == 2);
-  CHECK(source("alone")["with_constant"].is_null());
-  CHECK(source("times")["with_constant"].is_null());
-  // One constant meets one record as well as its lattice of half per cents allows.
-  const double asked = constants.at("a100-80 toy")["compute"].get<double>();
+  folder.write("calibration.json", kToyConstants);
+  const nlohmann::json sources =
+      nlohmann::json::parse(folder.data({"accuracy", "--records", "results.json", "--format", "json"}))["sources"];
+  CHECK(sources[0]["with_constant"]["constants"][0]["compute"] == 0.5);
+  CHECK(sources[1]["with_constant"]["constants"][0]["compute"] == 2);
+  CHECK(sources[2]["with_constant"].is_null());  // none without the only source
+  CHECK(sources[3]["with_constant"].is_null());  // of times
+  // The constant is what simulate takes.
   const nlohmann::json alone = nlohmann::json::parse(folder.data(
       {"simulate", "--model", "gpt", "--model-size", "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
        "--hardware", "a100-80", "--cuda-graphs", "on", "--schedule", "1f1b", "-p", "2", "-m", "4", "--calibrate",
-       "compute=" + std::to_string(asked), "--format", "json"}));
-  CHECK(std::abs(alone["makespan_ns"].get<double>() / 0.02e9 - 1) < 0.02);
-  // Without --fit the same constants are read, and give the same.
-  const nlohmann::json again =
-      nlohmann::json::parse(folder.data({"accuracy", "--records", "results.json", "--format", "json"}))["sources"];
-  CHECK(again == first);
+       "compute=2", "--format", "json"}));
+  const auto& step = sources[1]["records"][0]["comparisons"][0];
+  CHECK(alone["makespan_ns"].get<double>() / 1e9 == doctest::Approx(step["predicted_with_constant"].get<double>()));
   // The set-up that was measured twice.
-  CHECK(first[0]["noise"]["median_ratio"].get<double>() == doctest::Approx(1.2));
-  CHECK(first[0]["records"][1]["software"] == "Toy 2");
-  CHECK(first[1]["noise"].is_null());
+  CHECK(sources[0]["noise"]["median_ratio"].get<double>() == doctest::Approx(1.2));
+  CHECK(sources[0]["records"][1]["software"] == "Toy 2");
+  CHECK(sources[1]["noise"].is_null());
 }
 
-TEST_CASE("accuracy: text and page say where there is no constant") {
+TEST_CASE("accuracy: text says where there is no constant") {
   const Folder folder;
   folder.write("results.json", kToys);
-  (void)folder.data({"accuracy", "--records", "results.json", "--fit"});
+  folder.write("calibration.json", kToyConstants);
   const std::string text = folder.data({"accuracy", "--records", "results.json", "--width", "80"});
   for (const char* const part :
        {"with a constant  ", "no other source has h100 in bf16\n", "  within", "1 set-up measured more than once"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, part);
   }
-  const std::string page = folder.data({"accuracy", "--records", "results.json", "--format", "markdown"});
-  for (const char* const part : {"\n## Without any constant\n", "\n## With one constant\n", "\n## Noise\n",
-                                 "| alone | no other source has h100 in bf16: no constant is used |", "b (Toy 2) "}) {
-    CHECK_MESSAGE(page.find(part) != std::string::npos, part);
-  }
 }
 
-TEST_CASE("accuracy: each effect switched off alone changes what it has a part in, and nothing else") {
-  const nlohmann::json effects =
-      nlohmann::json::parse(printed({"accuracy", "--effects", "--records", kResults, "--source",
-                                     "sc21,mlperf-gpt3,zero-bubble", "--format", "json"}))["effects"];
-  const auto changed = [&effects](const std::string& name, const std::string& source) {
-    for (const auto& effect : effects) {
-      if (effect["effect"] != name) continue;
-      CHECK(effect["refused"].empty());
-      for (const auto& errors : effect["errors"]) {
-        if (errors["source"] != source) continue;
-        const bool same = errors["with"] == errors["without"];
-        CHECK(same == (errors["changed"] == 0));
-        return errors["changed"].get<int>();
-      }
-    }
-    FAIL("no effect " << name << " on " << source);
-    return -1;
+TEST_CASE("accuracy: a part of the model switched off changes what it has a part in, and nothing else") {
+  const auto predicted = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"accuracy",         "--records", kResults, "--source",
+                                       "sc21,mlperf-gpt3", "--format",  "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(printed(arguments));
   };
-  CHECK(changed("measured products", "sc21") == 5);
-  CHECK(changed("measured products", "mlperf-gpt3") == 2);
-  CHECK(changed("measured products", "zero-bubble") == 0);
-  CHECK(changed("quantisation", "sc21") == 0);  // nothing is in 8 bits
-  CHECK(changed("quantisation", "mlperf-gpt3") == 2);
-  CHECK(changed("logits and router in 16 bits", "mlperf-gpt3") == 2);
-  CHECK(changed("scattered activations", "sc21") == 3);
-  CHECK(changed("coupled sends and receives", "sc21") == 2);
-  CHECK(changed("measured collectives", "sc21") == 4);  // one has a single tensor rank
-  CHECK(changed("softmax without masked scores", "sc21") == 5);
-  CHECK(changed("softmax without masked scores", "mlperf-gpt3") == 0);  // scores never leave the chip
-  CHECK(changed("tokens cross once", "sc21") == 0);
-  const std::string text =
-      printed({"accuracy", "--effects", "--records", kResults, "--source", "sc21", "--width", "80"});
-  CHECK(text.find("measured products  without: constant shares") != std::string::npos);
-  CHECK(text.find("sc21 step time") != std::string::npos);
+  const nlohmann::json whole = predicted({});
+  CHECK(whole["ranges"].is_object());
+  const auto changed = [&](const char* part, std::size_t source) {
+    const nlohmann::json without = predicted({"--without", part});
+    CHECK(without["ranges"].is_null());
+    const auto& before = whole["sources"][source]["records"];
+    int count = 0;
+    for (std::size_t k = 0; k < before.size(); ++k) {
+      const auto& after = without["sources"][source]["records"][k]["comparisons"][0];
+      count += after["predicted"] == before[k]["comparisons"][0]["predicted"] ? 0 : 1;
+    }
+    return count;
+  };
+  CHECK(changed("measured-products", 0) == 5);
+  CHECK(changed("measured-products", 1) == 2);
+  CHECK(changed("quantisation", 0) == 0);  // nothing is in 8 bits
+  CHECK(changed("wide-logits", 1) == 2);
+  CHECK(changed("measured-collectives", 0) == 4);  // one has a single tensor rank
+  CHECK(changed("causal-softmax", 1) == 0);        // scores never leave the chip
+  CHECK(Folder().refusal({"accuracy", "--records", kResults, "--without", "sustaned"}) ==
+        "error[C003]: there is no part of the model \"sustaned\"\n"
+        "  --> --without\n"
+        "  = help: did you mean sustained?\n");
 }
 
 TEST_CASE("accuracy: what it refuses") {
@@ -238,17 +204,16 @@ TEST_CASE("accuracy: what it refuses") {
         "error[C003]: there is no source \"vtrian\"\n"
         "  --> --source\n"
         "  = help: did you mean vtrain?\n");
-  for (const char* const other : {"--bubbles", "--plans", "--fit"}) {
-    CHECK(folder.refusal({"accuracy", "--effects", other}).starts_with("error[C087]: "));
+  for (const char* const other : {"--bubbles", "--plans"}) {
+    CHECK(folder.refusal({"accuracy", "--without", "sustained", other}).starts_with("error[C087]: "));
   }
   folder.write("bad.json", "[1]");
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
   folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");
   CHECK(folder.refusal({"accuracy", "--records", kResults, "--calibration", "old.json"}) ==
-        "error[P010]: the schema is \"debubble.calibration/1\", not \"debubble.calibration/2\": two constants for each "
-        "source are no longer taken\n"
+        "error[P010]: \"schema\" must be \"debubble.calibration/2\"; got \"debubble.calibration/1\"\n"
         "  --> old.json#/schema\n"
-        "  = help: write the file anew with `debubble accuracy --fit`\n");
+        "  = help: write the file anew with tools/accuracy/run\n");
   folder.write("bad.json", "no");
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P001]: "));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,6 @@
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/accuracy/bubbles_views.hpp"
-#include "tools/views/accuracy/effects_views.hpp"
 #include "tools/views/accuracy/plans_views.hpp"
 #include "tools/views/accuracy/ranges_views.hpp"
 #include "tools/views/html/html_file.hpp"
@@ -27,29 +27,46 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kAccuracyFormats = "text|json|markdown";
+constexpr std::string_view kAccuracyFormats = "text|json";
 constexpr double kPlansGap = 0.01;  // as of `debubble plan`
 
-void require_source(const ResultsFile& results, const std::string& name) {
-  std::vector<std::string> names;
-  for (const ResultSource& source : results.sources) names.push_back(source.name);
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+[[noreturn]] void refuse_together(const char* flag, const char* message) {
+  throw InputError(Diagnostic{"C087", flag, message, "leave one of the two out"});
+}
+
+[[noreturn]] void refuse_unknown(const char* flag, const char* what, const std::string& name,
+                                 const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"C003", "--source", "there is no source \"" + name + "\"",
-                              guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
+  throw InputError(Diagnostic{"C003", flag, "there is no " + std::string(what) + " \"" + name + "\"",
+                              guess.empty() ? "there are: " + all : "did you mean " + guess + "?"});
 }
 
 // "a,b" as a list without repetitions; of no text one empty name, which means all.
 std::vector<std::string> sources_of(const std::string& text, const ResultsFile& results) {
   if (text.empty()) return {""};
+  std::vector<std::string> all;
+  for (const ResultSource& source : results.sources) all.push_back(source.name);
   std::vector<std::string> names;
   for (const std::string& name : split(text)) {
-    require_source(results, name);
+    if (std::find(all.begin(), all.end(), name) == all.end()) refuse_unknown("--source", "source", name, all);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+ModelEffects effects_for(const std::string& without) {
+  if (without.empty()) return {};
+  const std::optional<ModelEffects> effects = effects_without(without);
+  if (!effects) refuse_unknown("--without", "part of the model", without, effect_names());
+  return *effects;
+}
+
+// Those that debubble brings, where none lie beside the constants: over all sources, whichever are shown.
+RangeConstants ranges_beside(const std::string& neighbour) {
+  const std::string file = beside(neighbour, "ranges.json");
+  return std::filesystem::exists(file) ? read_ranges(read_file(file, file), file) : installed_ranges();
 }
 
 class Accuracy : public Command {
@@ -63,7 +80,11 @@ class Accuracy : public Command {
          .target = &records_},
         {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
         {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
-        {.name = "--effects", .help = "errors with each part of the model switched off", .target = &effects_},
+        {.name = "--without",
+         .type = "PART",
+         .names = effect_names,
+         .help = "predict with this part of the model switched off",
+         .target = &without_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
@@ -74,7 +95,6 @@ class Accuracy : public Command {
          .help = "only records of these sources",
          .target = &source_,
          .form = FlagForm::kCommas},
-        {.name = "--fit", .help = "fit the constants over all sources, and write them", .target = &fit_},
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
     rows.push_back(html_row(html_));
@@ -84,176 +104,82 @@ class Accuracy : public Command {
   int run(const Invocation& invocation) override {
     HtmlFile html(html_);
     Output output(output_, kAccuracyFormats);
-    if (html.wanted() && (bubbles_ || plans_ || effects_)) {
-      throw InputError(Diagnostic{"C087", "--html", "only published results have a page",
-                                  "leave it out, or leave --bubbles, --plans and --effects out"});
+    if (bubbles_ && plans_) refuse_together("--plans", "measured runs are not planned anew");
+    if (html.wanted() && (bubbles_ || plans_)) refuse_together("--html", "only published results have a page");
+    if ((bubbles_ || plans_) && !without_.empty()) {
+      refuse_together("--without", "only published results are predicted without a part of the model");
     }
-    if (effects_ && (bubbles_ || plans_ || fit_ || !calibration_.empty())) {
-      throw InputError(Diagnostic{"C087", "--effects", "predicts published results anew, without any constant",
-                                  "leave --bubbles, --plans, --fit and --calibration out"});
+    if ((bubbles_ || plans_) && !calibration_.empty()) {
+      refuse_together("--calibration",
+                      bubbles_ ? "nothing is fitted to measured runs" : "plans are made without any constant");
     }
-    if (bubbles_ && plans_) {
-      throw InputError(Diagnostic{"C087", "--plans", "measured runs are not planned anew", "leave one of the two out"});
-    }
-    if (plans_ && (fit_ || !calibration_.empty())) {
-      throw InputError(Diagnostic{"C087", fit_ ? "--fit" : "--calibration", "plans are made without any constant",
-                                  "leave one of the two out"});
-    }
-    return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output, html);
-  }
-
- private:
-  int judge_measured(const Invocation& invocation, Output& output) {
-    if (fit_ || !calibration_.empty() || !source_.empty()) {
-      throw InputError(Diagnostic{"C087",
-                                  fit_              ? "--fit"
-                                  : source_.empty() ? "--calibration"
-                                                    : "--source",
-                                  "means nothing for --bubbles: nothing is fitted, and all runs are shown",
-                                  "leave one of the two out"});
-    }
-    if (records_.empty()) records_ = "traces/measured/runs.json";
-    const MeasuredList list = read_measured_list(read_file(records_, "--records"), records_);
+    if (bubbles_ && !source_.empty()) refuse_together("--source", "of measured runs all are shown");
     StderrProgress progress;
-    const std::vector<JudgedRun> runs = judge_bubbles(list, progress);
-    switch (output.format()) {
-      case Format::kJson:
-        output.write(bubbles_json(runs, list, invocation.command_line));
-        break;
-      case Format::kMarkdown:
-        output.write(bubbles_markdown(runs, list));
-        break;
-      case Format::kText:
-      case Format::kCsv:  // not offered
-        output.write(bubbles_text(runs, list, output.style()));
-        break;
-    }
-    output.commit();
-    return kExitOk;
-  }
-
-  int judge_published(const Invocation& invocation, Output& output, HtmlFile& html) {
-    if (records_.empty()) records_ = "traces/published/results.json";
-    const ResultsFile results = read_results(read_file(records_, "--records"), records_);
-    const std::vector<std::string> sources = sources_of(source_, results);
-    StderrProgress progress;
-    if (plans_) return plan_sources(results, sources, invocation, output, progress);
-    if (effects_) return switch_off(results, sources, invocation, output, progress);
-    const Calibrations calibrations = constants_for(results, progress);
-    progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
-    std::vector<JudgedSource> judged;
-    std::vector<RangedRecord> ranged;
-    for (const std::string& one : sources) {
-      for (JudgedSource& source : judge_results(results, calibrations, one)) judged.push_back(std::move(source));
-      for (RangedRecord& record : ranged_records(results, one)) ranged.push_back(std::move(record));
-    }
-    const JudgedRanges ranges = judge_ranges(ranged, ranges_for(results));
-    output.write(text_of(judged, results, calibrations, ranges, invocation, output));
-    if (html.wanted()) {
-      html.write(accuracy_page(accuracy_json(judged, results, ranges, invocation.command_line),
-                               accuracy_text(judged, results, ViewStyle{}) + ranges_text(ranges, ViewStyle{}),
-                               invocation.command_line));
+    if (bubbles_) {
+      judge_measured(invocation, output, progress);
+    } else {
+      judge_published(invocation, output, html, progress);
     }
     html.commit();
     output.commit();
     return kExitOk;
   }
 
-  int plan_sources(const ResultsFile& results, const std::vector<std::string>& sources, const Invocation& invocation,
-                   Output& output, StderrProgress& progress) {
+ private:
+  void judge_measured(const Invocation& invocation, Output& output, StderrProgress& progress) {
+    if (records_.empty()) records_ = "traces/measured/runs.json";
+    const MeasuredList list = read_measured_list(read_file(records_, "--records"), records_);
+    const std::vector<JudgedRun> runs = judge_bubbles(list, progress);
+    const bool json = output.format() == Format::kJson;
+    output.write(json ? bubbles_json(runs, list, invocation.command_line) : bubbles_text(runs, list, output.style()));
+  }
+
+  void judge_published(const Invocation& invocation, Output& output, HtmlFile& html, StderrProgress& progress) {
+    if (records_.empty()) records_ = "traces/published/results.json";
+    const ResultsFile results = read_results(read_file(records_, "--records"), records_);
+    const std::vector<std::string> sources = sources_of(source_, results);
+    if (plans_) return plan_sources(results, sources, invocation, output, progress);
+    const std::string& line = invocation.command_line;
+    const ModelEffects effects = effects_for(without_);
+    const std::string constants = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
+    const Calibrations calibrations = read_calibrations(read_file(constants, "--calibration"), constants);
+    progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
+    std::vector<JudgedSource> judged;
+    std::vector<RangedRecord> ranged;
+    for (const std::string& one : sources) {
+      for (JudgedSource& source : judge_results(results, calibrations, one, effects)) {
+        judged.push_back(std::move(source));
+      }
+      if (!without_.empty()) continue;  // ranges are of the whole model
+      for (RangedRecord& record : ranged_records(results, one)) ranged.push_back(std::move(record));
+    }
+    const JudgedRanges ranges = judge_ranges(ranged, ranges_beside(constants));
+    output.write(output.format() == Format::kJson
+                     ? accuracy_json(judged, results, ranges, line)
+                     : accuracy_text(judged, results, output.style()) + ranges_text(ranges, output.style()));
+    if (!html.wanted()) return;
+    html.write(accuracy_page(accuracy_json(judged, results, ranges, line),
+                             accuracy_text(judged, results, ViewStyle{}) + ranges_text(ranges, ViewStyle{}), line));
+  }
+
+  static void plan_sources(const ResultsFile& results, const std::vector<std::string>& sources,
+                           const Invocation& invocation, Output& output, StderrProgress& progress) {
     std::vector<PlannedSource> planned;
     for (const std::string& one : sources) {
       for (PlannedSource& source : plan_published(results, one, kPlansGap, progress)) {
         planned.push_back(std::move(source));
       }
     }
-    output.write(plans_of(planned, invocation, output));
-    output.commit();
-    return kExitOk;
-  }
-
-  static int switch_off(const ResultsFile& results, const std::vector<std::string>& sources,
-                        const Invocation& invocation, Output& output, StderrProgress& progress) {
-    progress.phase("predicting all records without each effect");
-    const JudgedEffects judged = judge_effects(results, sources);
-    switch (output.format()) {
-      case Format::kJson:
-        output.write(effects_json(judged, invocation.command_line));
-        break;
-      case Format::kMarkdown:
-        output.write(effects_markdown(judged));
-        break;
-      case Format::kText:
-      case Format::kCsv:  // not offered
-        output.write(effects_text(judged, output.style()));
-        break;
-    }
-    output.commit();
-    return kExitOk;
-  }
-
-  // With --fit what the file said before does not matter.
-  Calibrations constants_for(const ResultsFile& results, StderrProgress& progress) {
-    const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
-    if (!fit_) return read_calibrations(read_file(file, "--calibration"), file);
-    progress.phase("fitting all sources");
-    Calibrations calibrations = fit_constants(results);
-    OutputFile fitted(file);
-    fitted.write(calibrations_json(calibrations));
-    fitted.commit();
-    return calibrations;
-  }
-
-  // Those that debubble brings, where none lie beside the constants and none are fitted: over all sources, whichever
-  // are shown.
-  [[nodiscard]] RangeConstants ranges_for(const ResultsFile& results) const {
-    const std::string file = beside(calibration_.empty() ? records_ : calibration_, "ranges.json");
-    if (!fit_) return std::filesystem::exists(file) ? read_ranges(read_file(file, file), file) : installed_ranges();
-    const std::vector<RangedRecord> records = ranged_records(results, "");
-    if (records.empty()) return installed_ranges();
-    const RangeConstants constants = fit_ranges(records);
-    OutputFile fitted(file);
-    fitted.write(ranges_json(constants));
-    fitted.commit();
-    return constants;
-  }
-
-  static std::string plans_of(const std::vector<PlannedSource>& planned, const Invocation& invocation,
-                              const Output& output) {
-    switch (output.format()) {
-      case Format::kJson:
-        return plans_json(planned, invocation.command_line);
-      case Format::kMarkdown:
-        return plans_markdown(planned);
-      case Format::kText:
-      case Format::kCsv:  // not offered
-        break;
-    }
-    return plans_text(planned, output.style());
-  }
-
-  static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
-                             const Calibrations& calibrations, const JudgedRanges& ranges, const Invocation& invocation,
-                             const Output& output) {
-    switch (output.format()) {
-      case Format::kJson:
-        return accuracy_json(judged, results, ranges, invocation.command_line);
-      case Format::kMarkdown:
-        return accuracy_markdown(judged, results, calibrations, ranges);
-      case Format::kText:
-      case Format::kCsv:  // not offered
-        break;
-    }
-    return accuracy_text(judged, results, output.style()) + ranges_text(ranges, output.style());
+    const bool json = output.format() == Format::kJson;
+    output.write(json ? plans_json(planned, invocation.command_line) : plans_text(planned, output.style()));
   }
 
   std::string records_;
   bool bubbles_ = false;
   bool plans_ = false;
-  bool effects_ = false;
+  std::string without_;
   std::string calibration_;
   std::string source_;
-  bool fit_ = false;
   OutputFlags output_;
   std::string html_;
 };

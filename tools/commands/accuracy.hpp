@@ -1,4 +1,4 @@
-// debubble accuracy: predictions of published results against what was measured, and the fit of its constants.
+// debubble accuracy: predictions of published results against what was measured.
 #pragma once
 
 #include <memory>

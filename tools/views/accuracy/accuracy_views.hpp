@@ -1,4 +1,4 @@
-// How the accuracy of all sources is shown: as text, as the page docs/accuracy.md, as `debubble.accuracy/2`.
+// How the accuracy of all sources is shown: as text and as `debubble.accuracy/2`.
 #pragma once
 
 #include <string>
@@ -12,9 +12,6 @@ namespace debubble {
 
 [[nodiscard]] std::string accuracy_text(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                                         const ViewStyle& style);
-// `calibrations`: those by which the sources were judged; the ones over all sources are shown, too.
-[[nodiscard]] std::string accuracy_markdown(const std::vector<JudgedSource>& sources, const ResultsFile& results,
-                                            const Calibrations& calibrations, const JudgedRanges& ranges);
 [[nodiscard]] std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                                         const JudgedRanges& ranges, const std::string& command_line);
 
@@ -38,12 +35,5 @@ namespace debubble {
 [[nodiscard]] std::string machine_text(const HardwareFormat& machine);
 // "h100 in fp8: 0.95, from 2 records of 1 source".
 [[nodiscard]] std::string constant_text(const FittedConstant& constant);
-// Those of the sources shown, by reason: "layers not stated (13): bloom-000, ...".
-struct UnusableGroup {
-  std::string source;
-  std::string reason;
-  std::vector<std::string> ids;
-};
-[[nodiscard]] std::vector<UnusableGroup> unusable_groups(const ResultsFile& results);
 
 }  // namespace debubble

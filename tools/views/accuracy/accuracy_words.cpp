@@ -73,16 +73,4 @@ std::string constant_text(const FittedConstant& constant) {
                      counted(constant.records, "record"), counted(constant.sources, "source"));
 }
 
-std::vector<UnusableGroup> unusable_groups(const ResultsFile& results) {
-  std::vector<UnusableGroup> groups;
-  for (const UnusableResult& one : results.unusable) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const UnusableGroup& group) {
-      return group.source == one.source && group.reason == one.reason;
-    });
-    if (found == groups.end()) found = groups.insert(groups.end(), UnusableGroup{one.source, one.reason, {}});
-    found->ids.push_back(one.id);
-  }
-  return groups;
-}
-
 }  // namespace debubble

@@ -9,10 +9,8 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
-#include "tools/views/escape.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -20,39 +18,9 @@ namespace {
 
 using Side = Table::Side;
 
-constexpr std::string_view kBubblesIntroduction =
-    "# Bubbles: predicted and measured\n\n"
-    "Written by `debubble accuracy --bubbles --format markdown`; a test compares this page with what the binary "
-    "prints. "
-    "The runs of [traces/measured](../traces/measured/README.md) are public recordings and figures of real training on "
-    "many GPUs. Each is predicted on levels, which differ in what the prediction knew:\n\n"
-    "- **replay**: how long each op and transfer of that very step took. This tests order, dependencies and waits.\n"
-    "- **medians**: the medians of the other steps of the run, by stage and kind of op. This is what a prediction from "
-    "a "
-    "profile can reach.\n"
-    "- **timers**: of a training log, the last rank's own timers in the other lines, taken for every stage. The bubble "
-    "is that of the last stage alone, for the log says nothing of the others.\n"
-    "- **forecast**: stage or layer times that were measured apart from the run. This is what a user gets before "
-    "it.\n\n"
-    "The bubble is the idle share of the step over all devices, from the first op's begin to the last op's end. Ideal "
-    "is "
-    "the bubble of the same order of ops with equal stages, backwards that take twice a forward, and no transfers. "
-    "Errors "
-    "are predicted - measured, in points, and predicted / measured - 1 for the step. They are counted by run: of a "
-    "recording, both sides are means over its steps. Of some runs only the step was measured; they count among the "
-    "steps alone. Nothing is fitted to bubbles or steps; where a source says \"calibrated\", one constant was taken "
-    "from "
-    "something else that was measured, on the first, third, fifth, ... of its runs by id, and the two halves are "
-    "judged "
-    "apart.\n\n";
-
 std::string as_percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 std::string as_points(double share) { return fmt::format("{:+.2f}", 100 * share); }
 std::string as_error(double share) { return fmt::format("{:+.2f} %", 100 * share); }
-
-std::string setting_of(const JudgedRun& run) {
-  return fmt::format("{}, p={}, m={}", run.schedule, run.devices, run.microbatches);
-}
 
 std::string bubble_errors(const JudgedRun& run, BubbleLevel level) {
   if (!run.predicted[static_cast<std::size_t>(level)]) return "";
@@ -116,14 +84,14 @@ Json summary_json_of(const std::vector<JudgedRun>& runs) {
     const LevelSummary summary = summary_of(runs, level);
     all[to_string(level)] = {{"runs", summary.runs},
                              {"bubble_runs", summary.bubbles},
-                             {"bubble_mean_absolute_error", summary.bubble_mean_absolute},
-                             {"bubble_bias", summary.bubble_bias},
-                             {"bubble_worst", summary.bubble_worst},
-                             {"bubble_worst_run", summary.bubble_worst_id},
-                             {"step_mean_absolute_error", summary.step_mean_absolute},
-                             {"step_bias", summary.step_bias},
-                             {"step_worst", summary.step_worst},
-                             {"step_worst_run", summary.step_worst_id}};
+                             {"bubble_mean_absolute_error", summary.bubble.mean_absolute},
+                             {"bubble_bias", summary.bubble.bias},
+                             {"bubble_worst", summary.bubble.worst},
+                             {"bubble_worst_run", summary.bubble.worst_id},
+                             {"step_mean_absolute_error", summary.step.mean_absolute},
+                             {"step_bias", summary.step.bias},
+                             {"step_worst", summary.step.worst},
+                             {"step_worst_run", summary.step.worst_id}};
   }
   return all;
 }
@@ -149,44 +117,12 @@ std::string summary_sentence(BubbleLevel level, const LevelSummary& summary) {
   std::string text = fmt::format("{} of {} run{}: ", to_string(level), summary.runs, summary.runs == 1 ? "" : "s");
   if (summary.bubbles > 0) {
     text +=
-        fmt::format("bubble off by {:.2f} points in the mean{}, {} at worst ({}); ", 100 * summary.bubble_mean_absolute,
+        fmt::format("bubble off by {:.2f} points in the mean{}, {} at worst ({}); ", 100 * summary.bubble.mean_absolute,
                     summary.bubbles < summary.runs ? " of " + std::to_string(summary.bubbles) : "",
-                    as_points(summary.bubble_worst), summary.bubble_worst_id);
+                    as_points(summary.bubble.worst), summary.bubble.worst_id);
   }
-  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step_mean_absolute),
-                            as_error(summary.step_worst), summary.step_worst_id);
-}
-
-std::string summary_row(const std::string& level, const std::string& group, const LevelSummary& summary) {
-  const std::string bubble =
-      summary.bubbles == 0
-          ? "not measured |  | "
-          : fmt::format("{:.2f} points{} | {} | {}", 100 * summary.bubble_mean_absolute,
-                        summary.bubbles < summary.runs ? fmt::format(" ({} runs)", summary.bubbles) : "",
-                        as_points(summary.bubble_bias), as_points(summary.bubble_worst));
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", level, group, summary.runs, bubble,
-                     as_percent(summary.step_mean_absolute), as_error(summary.step_bias), as_error(summary.step_worst));
-}
-
-// By level: all runs, the sources that have it, and the halves of those that are calibrated.
-std::string summary_table(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
-  std::vector<JudgedGroup> groups{{"all", runs_of_all(runs, list)}};
-  for (const MeasuredSource& source : list.sources) {
-    groups.push_back({source.name, runs_of(runs, source)});
-    for (JudgedGroup& half : halves_of(runs, source)) {
-      groups.push_back({source.name + ", " + half.name, std::move(half.runs)});
-    }
-  }
-  std::string text =
-      "| level | source | runs | bubble: mean absolute error | bias | worst | step: mean absolute error | bias | worst "
-      "|\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
-  for (const BubbleLevel level : kLevels) {
-    for (const JudgedGroup& group : groups) {
-      const LevelSummary summary = summary_of(group.runs, level);
-      if (summary.runs > 0 || group.name == "all") text += summary_row(to_string(level), group.name, summary);
-    }
-  }
-  return text;
+  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step.mean_absolute),
+                            as_error(summary.step.worst), summary.step.worst_id);
 }
 
 }  // namespace
@@ -236,39 +172,6 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
   for (const BubbleLevel level : kLevels) {
     const LevelSummary summary = summary_of(all, level);
     if (summary.runs > 0) add(summary_sentence(level, summary), 2);
-  }
-  return text;
-}
-
-std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
-  std::string text(kBubblesIntroduction);
-  text += summary_table(runs, list);
-  for (const MeasuredSource& source : list.sources) {
-    text += fmt::format("\n## {}\n\n{}. From {}. Licence: {}.\n\n", source.name, markdown_escaped(source.title),
-                        markdown_escaped(source.where), markdown_escaped(source.licence));
-    if (!source.calibrated.empty()) text += "Calibrated: " + markdown_escaped(source.calibrated) + ".\n\n";
-    if (!source.counted_apart.empty()) {
-      text += "Not counted with the others: " + markdown_escaped(source.counted_apart) + ".\n\n";
-    }
-    text += "Not modelled:\n\n";
-    for (const std::string& effect : source.not_modelled) text += "- " + markdown_escaped(effect) + "\n";
-    const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
-    std::string names;
-    std::string rule;
-    for (const BubbleLevel level : levels) {
-      names += std::string(" ") + to_string(level) + " |";
-      rule += "--:|";
-    }
-    text += "\n| run | schedule | steps | step | ideal bubble | measured bubble |" + names +
-            "\n|---|---|--:|--:|--:|--:|" + rule + "\n";
-    for (const JudgedRun& run : runs) {
-      if (run.row->source != source.name) continue;
-      text += fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
-                          run.steps == 0 ? "" : std::to_string(run.steps),
-                          format_duration(std::llround(run.measured.step)), as_percent(run.ideal), bubble_cell(run));
-      for (const BubbleLevel level : levels) text += " " + bubble_errors(run, level) + " |";
-      text += "\n";
-    }
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// How measured bubbles and their predictions are shown: as text, as the page docs/bubbles.md, as JSON.
+// How measured bubbles and their predictions are shown: as text and as JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,6 @@ namespace debubble {
 
 [[nodiscard]] std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList& list,
                                        const ViewStyle& style);
-[[nodiscard]] std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredList& list);
 // `debubble.bubbles/1`.
 [[nodiscard]] std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList& list,
                                        const std::string& command_line);

@@ -1,4 +1,4 @@
-// How the coverage of ranges is shown: below the accuracy's text, as a section of its page, in its JSON.
+// How the coverage of ranges is shown: below the accuracy's text, and in its JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,6 @@ namespace debubble {
 
 // "" without records.
 [[nodiscard]] std::string ranges_text(const JudgedRanges& ranges, const ViewStyle& style);
-[[nodiscard]] std::string ranges_section(const JudgedRanges& ranges);
 [[nodiscard]] Json ranges_json_of(const JudgedRanges& ranges);
 
 }  // namespace debubble

@@ -2,7 +2,6 @@
 
 #include "sim/core/numbers.hpp"
 
-
 namespace debubble {
 namespace {
 

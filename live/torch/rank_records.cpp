@@ -1,6 +1,5 @@
 #include "live/torch/rank_records.hpp"
 
-
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "sim/core/numbers.hpp"
 
-
 namespace debubble {
 
 std::optional<int> form_number(const FormCase& form, std::string_view name) {

@@ -37,7 +37,8 @@ TEST_CASE("several values where one belongs are a sweep's") {
 }
 
 TEST_CASE("a framework's flag is told what it is called here") {
-  CHECK(help_of_refusal({"simulate", "--num-stages", "4"}) == "write -p N: one stage on each device; -v: several on each");
+  CHECK(help_of_refusal({"simulate", "--num-stages", "4"}) ==
+        "write -p N: one stage on each device; -v: several on each");
   CHECK(help_of_refusal({"simulate", "--pipeline-model-parallel-size", "4"}) == "here it is --devices P (-p, --pp)");
   CHECK(help_of_refusal({"compare", "--pipeline_model_parallel_size=4"}) == "here it is --devices P (-p, --pp)");
   CHECK(help_of_refusal({"simulate", "--parallelism.pipeline_parallel_degree", "4"}) ==

@@ -36,9 +36,7 @@ std::string value_text(const MetricResult& metric, double value) {
 
 // Per cent by which a number grew; empty for texts and for what was 0.
 std::string relative_change(const NumberChange& change) {
-  const auto number = [](const std::string& text) {
-    return number_of(text).value_or(std::nan(""));
-  };
+  const auto number = [](const std::string& text) { return number_of(text).value_or(std::nan("")); };
   const double before = number(change.before);
   const double after = number(change.after);
   if (!std::isfinite(before) || !std::isfinite(after) || std::abs(before) <= 0) return {};

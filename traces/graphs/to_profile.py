@@ -300,10 +300,17 @@ def profile_of(text, path):
             "sequence_length": None, "origin": {**ORIGINS[tool], "notes": "; ".join(notes)}, "layers": chain}
 
 
+def text_of(profile):
+    """A line for each member, and for each layer."""
+    members = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in profile.items() if key != "layers"]
+    layers = ",\n  ".join(json.dumps(layer) for layer in profile["layers"])
+    return "{\n " + ",\n ".join([*members, f'"layers": [\n  {layers}]']) + "\n}"
+
+
 def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    print(json.dumps(profile_of(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[1]), indent=1))
+    print(text_of(profile_of(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -177,19 +177,13 @@ JudgedRun judge(const MeasuredRow& row, Progress& progress) {
   return row.schedule.empty() ? judge_recording(row, progress) : judge_stage_times(row, progress);
 }
 
-// The error that is furthest from 0, and the means, of one quantity.
-struct Errors {
-  double mean_absolute = 0, bias = 0, worst = 0;
-  std::string worst_id;
-
-  void add(double error, const std::string& id, std::size_t runs) {
-    mean_absolute += std::abs(error) / static_cast<double>(runs);
-    bias += error / static_cast<double>(runs);
-    if (!worst_id.empty() && std::abs(error) <= std::abs(worst)) return;
-    worst = error;
-    worst_id = id;
-  }
-};
+void add_error(double error, const std::string& id, std::size_t runs, RunErrors& errors) {
+  errors.mean_absolute += std::abs(error) / static_cast<double>(runs);
+  errors.bias += error / static_cast<double>(runs);
+  if (!errors.worst_id.empty() && std::abs(error) <= std::abs(errors.worst)) return;
+  errors.worst = error;
+  errors.worst_id = id;
+}
 
 }  // namespace
 
@@ -215,21 +209,11 @@ LevelSummary summary_of(const std::vector<JudgedRun>& runs, BubbleLevel level) {
   const auto has_both = [&](const JudgedRun& run) { return run.has_bubble && has_level(run); };
   summary.runs = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), has_level));
   summary.bubbles = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), has_both));
-  Errors bubble;
-  Errors step;
   for (const JudgedRun& run : runs) {
     if (!has_level(run)) continue;
-    if (run.has_bubble) bubble.add(run.bubble_error(level), run.row->id, summary.bubbles);
-    step.add(run.step_error(level), run.row->id, summary.runs);
+    if (run.has_bubble) add_error(run.bubble_error(level), run.row->id, summary.bubbles, summary.bubble);
+    add_error(run.step_error(level), run.row->id, summary.runs, summary.step);
   }
-  summary.bubble_mean_absolute = bubble.mean_absolute;
-  summary.bubble_bias = bubble.bias;
-  summary.bubble_worst = bubble.worst;
-  summary.bubble_worst_id = bubble.worst_id;
-  summary.step_mean_absolute = step.mean_absolute;
-  summary.step_bias = step.bias;
-  summary.step_worst = step.worst;
-  summary.step_worst_id = step.worst_id;
   return summary;
 }
 

@@ -33,12 +33,16 @@ struct JudgedRun {
   [[nodiscard]] double step_error(BubbleLevel level) const;
 };
 
+// The means of errors, and the one that is furthest from 0.
+struct RunErrors {
+  double mean_absolute = 0, bias = 0, worst = 0;
+  std::string worst_id;
+};
+
 struct LevelSummary {
   std::size_t runs = 0;
   std::size_t bubbles = 0;  // runs whose bubble was measured, too
-  double bubble_mean_absolute = 0, bubble_bias = 0, bubble_worst = 0;
-  double step_mean_absolute = 0, step_bias = 0, step_worst = 0;
-  std::string bubble_worst_id, step_worst_id;
+  RunErrors bubble, step;
 };
 
 // Throws InputError: what open_run and check_scenario throw, D009 for a run whose order deadlocks, and of a log what

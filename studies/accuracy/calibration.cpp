@@ -50,18 +50,6 @@ FittedConstant read_constant(const JsonValue& value, const std::string& pointer,
   return constant;
 }
 
-// Nothing else in a file of another version would mean anything.
-bool is_this_version(JsonObjectReader& reader) {
-  const std::string schema = reader.text("schema");
-  if (schema.empty() || schema == "debubble.calibration/2") return !schema.empty();
-  const bool old = schema == "debubble.calibration/1";
-  reader.complain("P010", "schema",
-                  "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/2\"" +
-                      (old ? ": two constants for each source are no longer taken" : ""),
-                  "write the file anew with tools/accuracy/run");
-  return false;
-}
-
 }  // namespace
 
 HardwareFormat machine_of(const ResultRecord& record) {
@@ -91,7 +79,8 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   if (!root) problems.throw_if_any();
   Calibrations calibrations;
   JsonObjectReader reader(*root, "", problems);
-  if (reader.is_object() && is_this_version(reader)) {
+  if (reader.is_object() &&
+      reader.has_format("schema", "debubble.calibration/2", "write the file anew with tools/accuracy/run")) {
     (void)reader.optional_text("rule");
     const JsonValue* constants = reader.array("constants");
     for (std::size_t k = 0; constants != nullptr && k < constants->children.size(); ++k) {

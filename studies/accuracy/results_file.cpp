@@ -87,13 +87,6 @@ void read_group_targets(const JsonValue& value, const std::string& pointer, Resu
   }
 }
 
-// Earlier versions fitted up to two constants to half of each source's records.
-void refuse_constants(JsonObjectReader& reader) {
-  if (reader.member("constants", false) == nullptr) return;
-  reader.complain("P012", "constants", "sources have no constants: one per hardware and number format is fitted",
-                  "leave \"constants\" out");
-}
-
 SourceFlags read_result_source(const JsonValue& value, const std::string& pointer, const std::string& file,
                                ProblemList& problems) {
   JsonObjectReader reader(value, pointer, problems);
@@ -104,7 +97,6 @@ SourceFlags read_result_source(const JsonValue& value, const std::string& pointe
   source.where = reader.text("where");
   source.licence = reader.text("licence");
   source.kind = reader.text("kind");
-  refuse_constants(reader);
   if (const JsonValue* targets = reader.member("targets", false)) {
     JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
     read_targets(inner, "", source);

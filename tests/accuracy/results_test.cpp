@@ -80,9 +80,8 @@ TEST_CASE("results: what is wrong is refused, with its code") {
   CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) ==
         "G014 G014");  // its group, too
   CHECK(codes_of(replaced(kResults, R"("id": "b")", R"("id": "a")")) == "G004");
-  // Of the earlier fits by source.
   CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kind": "made up", "constants": ["compute"])")) ==
-        "P012");
+        "P005");
   CHECK(codes_of(replaced(kResults, R"("group": "long")", R"("group": "short")")) == "G014");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", R"({"long": {"time": 7}})")) == "P005");
   CHECK(codes_of(replaced(kResults, R"({"long": {"step_time": 7}})", "7")) == "P007");

@@ -211,8 +211,7 @@ TEST_CASE("accuracy: what it refuses") {
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
   folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");
   CHECK(folder.refusal({"accuracy", "--records", kResults, "--calibration", "old.json"}) ==
-        "error[P010]: the schema is \"debubble.calibration/1\", not \"debubble.calibration/2\": two constants for each "
-        "source are no longer taken\n"
+        "error[P010]: \"schema\" must be \"debubble.calibration/2\"; got the string \"debubble.calibration/1\"\n"
         "  --> old.json#/schema\n"
         "  = help: write the file anew with tools/accuracy/run\n");
   folder.write("bad.json", "no");

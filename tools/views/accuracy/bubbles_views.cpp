@@ -84,14 +84,14 @@ Json summary_json_of(const std::vector<JudgedRun>& runs) {
     const LevelSummary summary = summary_of(runs, level);
     all[to_string(level)] = {{"runs", summary.runs},
                              {"bubble_runs", summary.bubbles},
-                             {"bubble_mean_absolute_error", summary.bubble_mean_absolute},
-                             {"bubble_bias", summary.bubble_bias},
-                             {"bubble_worst", summary.bubble_worst},
-                             {"bubble_worst_run", summary.bubble_worst_id},
-                             {"step_mean_absolute_error", summary.step_mean_absolute},
-                             {"step_bias", summary.step_bias},
-                             {"step_worst", summary.step_worst},
-                             {"step_worst_run", summary.step_worst_id}};
+                             {"bubble_mean_absolute_error", summary.bubble.mean_absolute},
+                             {"bubble_bias", summary.bubble.bias},
+                             {"bubble_worst", summary.bubble.worst},
+                             {"bubble_worst_run", summary.bubble.worst_id},
+                             {"step_mean_absolute_error", summary.step.mean_absolute},
+                             {"step_bias", summary.step.bias},
+                             {"step_worst", summary.step.worst},
+                             {"step_worst_run", summary.step.worst_id}};
   }
   return all;
 }
@@ -117,12 +117,12 @@ std::string summary_sentence(BubbleLevel level, const LevelSummary& summary) {
   std::string text = fmt::format("{} of {} run{}: ", to_string(level), summary.runs, summary.runs == 1 ? "" : "s");
   if (summary.bubbles > 0) {
     text +=
-        fmt::format("bubble off by {:.2f} points in the mean{}, {} at worst ({}); ", 100 * summary.bubble_mean_absolute,
+        fmt::format("bubble off by {:.2f} points in the mean{}, {} at worst ({}); ", 100 * summary.bubble.mean_absolute,
                     summary.bubbles < summary.runs ? " of " + std::to_string(summary.bubbles) : "",
-                    as_points(summary.bubble_worst), summary.bubble_worst_id);
+                    as_points(summary.bubble.worst), summary.bubble.worst_id);
   }
-  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step_mean_absolute),
-                            as_error(summary.step_worst), summary.step_worst_id);
+  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step.mean_absolute),
+                            as_error(summary.step.worst), summary.step.worst_id);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // ModelEffects: what the model of a transformer's layers takes into account, each to be switched off alone, so that a
-// study can say what it is worth (`debubble accuracy --without`). Runs have all of them; `simulate` cannot ask for
-// less.
+// study can say what it is worth (`accuracy --without`). Runs have all of them; `simulate` has no flag for less.
 #pragma once
 
 namespace debubble {

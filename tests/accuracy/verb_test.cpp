@@ -211,7 +211,7 @@ TEST_CASE("accuracy: what it refuses") {
   CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
   folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");
   CHECK(folder.refusal({"accuracy", "--records", kResults, "--calibration", "old.json"}) ==
-        "error[P010]: \"schema\" must be \"debubble.calibration/2\"; got \"debubble.calibration/1\"\n"
+        "error[P010]: \"schema\" must be \"debubble.calibration/2\"; got the string \"debubble.calibration/1\"\n"
         "  --> old.json#/schema\n"
         "  = help: write the file anew with tools/accuracy/run\n");
   folder.write("bad.json", "no");

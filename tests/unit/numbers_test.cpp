@@ -38,7 +38,7 @@ TEST_CASE("a number is finite, and the whole text") {
   }
 }
 
-TEST_CASE("a number at the front is cut off; what begins with none stays") {
+TEST_CASE("a number at the front is cut off, and what begins with none stays") {
   std::string_view text = "12us";
   CHECK(take_whole<std::int64_t>(text) == 12);
   CHECK(text == "us");

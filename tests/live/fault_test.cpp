@@ -200,7 +200,8 @@ TEST_CASE("faults that cannot be are refused with the reason") {
   CHECK_EQ(refusal("corupt=0F1", schedule), "C006 \"corupt\" is not a fault; did you mean \"corrupt\"?");
   CHECK_EQ(refusal("slow=1", schedule), "C006 \"1\" is not DEVICE:FACTOR");
   CHECK_EQ(refusal("slow=1:0", schedule), "C012 the factor must be above 0 and at most 1000");
-  CHECK_EQ(refusal("slow=1:inf", schedule), "C012 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow=1:1001", schedule), "C012 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow=1:inf", schedule), "C006 \"1:inf\" is not DEVICE:FACTOR");
   CHECK_EQ(refusal("slow=2:2", schedule), "E002 there is no device 2");
   CHECK_EQ(refusal("drop=F", schedule), "C006 \"F\" is not an op");
   CHECK_EQ(refusal("drop=0F1x", schedule), "C006 \"0F1x\" is not an op");

@@ -207,7 +207,7 @@ class AntichainWalk {
     if (states_.size() == kMostStates) {
       not_for_planner("pipedream",
                       "the graph has more than " + std::to_string(kMostStates) + " antichains: too many to plan over",
-                      "import it as a chain of layers: debubble import --from pipedream");
+                      "make a chain of layers of it: traces/graphs/to_profile.py");
     }
     states_.push_back(found->first);
     next_.emplace_back();

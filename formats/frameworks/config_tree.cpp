@@ -64,8 +64,7 @@ std::optional<std::int64_t> ConfigTree::number(const std::string& path, std::int
 std::optional<double> ConfigTree::fraction(const std::string& path) {
   const JsonValue* value = find(path);
   if (value == nullptr) return std::nullopt;
-  const bool numeric = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  const std::optional<double> number = numeric ? number_of(value->text) : std::nullopt;
+  const std::optional<double> number = number_of(*value);
   if (!number) {
     complain("P007", path, in_quotes(path) + " must be a number; got " + describe(*value), "write the number itself");
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "formats/text/text.hpp"
+#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -192,6 +193,11 @@ std::string describe(const JsonValue& value) {
       return "an object";
   }
   return {};
+}
+
+std::optional<double> number_of(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::kInteger && value.kind != JsonValue::Kind::kFraction) return std::nullopt;
+  return number_of(value.text);
 }
 
 std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems, IntegerArrays arrays) {

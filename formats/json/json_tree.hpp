@@ -29,6 +29,8 @@ struct JsonValue {
 
 // "a string", "the number 1.5", ...: what a value is, for messages.
 [[nodiscard]] std::string describe(const JsonValue& value);
+// A whole number of 64 bits or a fraction; nothing for all others.
+[[nodiscard]] std::optional<double> number_of(const JsonValue& value);
 
 // How arrays of nothing but 64-bit integers are kept: as children like any other, or in `integers`, at 8 bytes each.
 // Files with millions of times are read packed.

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "formats/text/text.hpp"
-#include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -158,9 +157,7 @@ std::string ConfigReader::word(std::string_view key, const std::string& fallback
 double ConfigReader::positive(std::string_view key, double fallback) {
   const JsonValue* value = find(key);
   if (value == nullptr) return fallback;
-  double number = 0;
-  if (value->kind == JsonValue::Kind::kInteger) number = static_cast<double>(value->integer);
-  if (value->kind == JsonValue::Kind::kFraction) number = number_of(value->text).value_or(0);
+  const double number = number_of(*value).value_or(0);
   if (number > 0) return number;
   complain("P007", key, in_quotes(key) + " must be a number above 0; got " + describe(*value), "for example 10000.0");
   return fallback;

@@ -106,11 +106,6 @@ class CsvReader {
   std::vector<double> values_;
 };
 
-std::optional<double> json_number(const JsonValue& value) {
-  if (value.kind != JsonValue::Kind::kInteger && value.kind != JsonValue::Kind::kFraction) return {};
-  return number_of(value.text);
-}
-
 std::vector<double> read_factors_json(std::string_view text, const std::string& name) {
   ProblemList problems(name, kFactorsDialect);
   const std::optional<JsonValue> tree = parse_json(text, problems);
@@ -134,7 +129,7 @@ std::vector<double> read_factors_json(std::string_view text, const std::string& 
   if (list.children.empty()) reader.complain("P006", key, "the list has no microbatch", "write one number for each");
   std::vector<double> values;
   for (std::size_t k = 0; k < list.children.size(); ++k) {
-    const auto value = json_number(list.children[k]);
+    const auto value = number_of(list.children[k]);
     if (!value || !column.allows(*value)) {
       problems.add_at_pointer("P004", fmt::format("/{}/{}", key, k),
                               describe(list.children[k]) + " is not " + column.rule(), "");

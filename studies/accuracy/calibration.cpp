@@ -9,7 +9,6 @@
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
-#include "sim/core/numbers.hpp"
 #include "studies/accuracy/dialect.hpp"
 
 namespace debubble {
@@ -20,8 +19,7 @@ constexpr IntegerRule kCountRule{"records or sources", 1, 1'000'000, "what the c
 double factor(JsonObjectReader& reader, const char* key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return 1;
-  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  const double number = is_number ? number_of(value->text).value_or(0) : 0;
+  const double number = number_of(*value).value_or(0);
   if (number > 0 && number <= 100) return number;
   reader.complain("P012", key, in_quotes(key) + " must be a number above 0 and at most 100; got " + describe(*value),
                   "1 changes nothing");

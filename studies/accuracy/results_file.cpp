@@ -12,7 +12,6 @@
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/request/json_flags.hpp"
-#include "sim/core/numbers.hpp"
 #include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
 
@@ -37,8 +36,7 @@ const char* quantity_key(Quantity quantity) {
 std::optional<double> positive_member(JsonObjectReader& reader, const char* key) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return std::nullopt;
-  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  const double number = is_number ? number_of(value->text).value_or(0) : 0;
+  const double number = number_of(*value).value_or(0);
   if (number > 0) return number;
   reader.complain("P012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
                   "what is not known is left out");

@@ -12,7 +12,6 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/request/json_flags.hpp"
-#include "sim/core/numbers.hpp"
 #include "studies/check/suite_lines.hpp"
 
 namespace debubble {
@@ -28,8 +27,7 @@ constexpr JsonDialect kSuiteDialect{
 bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
-  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  const double number = is_number ? number_of(value->text).value_or(-1) : -1;
+  const double number = number_of(*value).value_or(-1);
   if (number >= 0 && number <= 100) {
     tolerance = number;
     return true;

@@ -7,7 +7,6 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -51,9 +50,8 @@ class DeviceTypesReader {
     if (made.name.empty()) made.name = made.hardware.empty() ? "type " + std::to_string(rows_.size()) : made.hardware;
     made.count = static_cast<int>(reader.integer("count", kTypeCount));
     if (const JsonValue* factor = reader.member("time_factor", false)) {
-      const auto number = number_of(factor->text);
-      const bool is_number = factor->kind == JsonValue::Kind::kInteger || factor->kind == JsonValue::Kind::kFraction;
-      if (!is_number || !number || !is_factor(*number)) {
+      const auto number = number_of(*factor);
+      if (!number || !is_factor(*number)) {
         reader.complain("P004", "time_factor", describe(*factor) + " is not a factor from 0.001 to 1000",
                         "1.8: everything takes 1.8 times as long");
       } else {

@@ -10,7 +10,6 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
-#include "sim/core/numbers.hpp"
 
 namespace debubble {
 namespace {
@@ -25,8 +24,7 @@ constexpr IntegerRule kRangeCount{"records, sources, pairs or set-ups", 0, 1'000
 double bounded_number(JsonObjectReader& reader, const char* key, double least, double most) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return 0;
-  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
-  const double number = is_number ? number_of(value->text).value_or(most + 1) : most + 1;
+  const double number = number_of(*value).value_or(most + 1);
   if (number >= least && number <= most) return number;
   reader.complain(
       "P012", key,

@@ -184,10 +184,8 @@ class GptBlock(nn.Module):
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
-def host(width, length, blocks):
-    model = nn.Sequential(*(GptBlock(width, 4) for _ in range(blocks))).cuda().bfloat16()
-    x = random(1, length, width)
-
+def block_times(model, x):
+    """Microseconds of the wall clock of a block forward and backward, where the GPU waits for the host; and the step."""
     def step():
         begin = time.perf_counter()
         loss = model(x).float().sum()
@@ -200,12 +198,18 @@ def host(width, length, blocks):
     for _ in range(10):
         step()
     found = [step() for _ in range(30)]
+    return [1e6 * statistics.median(f[index] for f in found) / len(model) for index in range(2)], step
+
+
+def host(width, length, blocks):
+    model = nn.Sequential(*(GptBlock(width, 4) for _ in range(blocks))).cuda().bfloat16()
+    times, step = block_times(model, random(1, length, width))
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as recording:
         step()
     on_gpu = torch.autograd.DeviceType.CUDA
     kernels = sum(event.count for event in recording.key_averages() if event.device_type == on_gpu)
     remark = f"per block of LayerNorm, Linear, SDPA, GELU; {kernels} kernels in the step of {blocks} blocks"
-    return [(1e6 * statistics.median(f[index] for f in found) / blocks, remark) for index in range(2)]
+    return [(us, remark) for us in times]
 
 
 def measure_host(rows, width=256, length=64, blocks=24):

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from kernel_rows import GptBlock
+from kernel_rows import GptBlock, block_times
 from kernel_timing import by_events, by_graph, random, rotating
 from torch import nn
 
@@ -217,20 +217,8 @@ def block_host(shard, width=256, length=64, blocks=24):
         fully_shard(model, mp_policy=policy)
     else:
         model = model.bfloat16()
-    x = random(1, length, width)
-
-    def step():
-        begin = time.perf_counter()
-        loss = model(x).float().sum()
-        torch.cuda.synchronize()
-        middle = time.perf_counter()
-        loss.backward()
-        torch.cuda.synchronize()
-        return middle - begin, time.perf_counter() - middle
-
-    found = [step() for _ in range(40)][10:]
-    remark = f"per block of LayerNorm, Linear, SDPA, GELU; the step of {blocks} blocks"
-    return [(1e6 * statistics.median(f[index] for f in found) / blocks, remark) for index in range(2)]
+    times, _ = block_times(model, random(1, length, width))
+    return [(us, f"per block of LayerNorm, Linear, SDPA, GELU; the step of {blocks} blocks") for us in times]
 
 
 def measure_launches(rows):
@@ -247,9 +235,14 @@ def measure_launches(rows):
                              partial(block_host, shard))
 
 
+def part_sizes(shapes, ranks):
+    """Numbers of each parameter that one rank has: whole rows, the last rank's filled up."""
+    return [math.ceil(shape[0] / ranks) * math.prod(shape[1:]) for shape in shapes]
+
+
 def gathered_copy(shapes, ranks):
     """What FSDP2 copies after a gather: each parameter out of the parts of all ranks."""
-    sizes = [math.ceil(shape[0] / ranks) * math.prod(shape[1:]) for shape in shapes]
+    sizes = part_sizes(shapes, ranks)
     parts = torch.empty(ranks, sum(sizes), device="cuda", dtype=torch.bfloat16)
     out = [torch.empty(ranks, size, device="cuda", dtype=torch.bfloat16) for size in sizes]
     return by_graph(lambda _: torch.split_with_sizes_copy(parts, sizes, dim=1, out=out))
@@ -258,14 +251,14 @@ def gathered_copy(shapes, ranks):
 def reduced_copy(shapes, ranks, kind):
     """What it copies before a sum: gradients, each rank's rows together; in 32 bits where sums are."""
     gradients = [random(*shape) for shape in shapes]
-    sizes = [math.ceil(shape[0] / ranks) * math.prod(shape[1:]) for shape in shapes]
+    sizes = part_sizes(shapes, ranks)
     out = torch.empty(ranks, sum(sizes), device="cuda", dtype=kind)
     return by_graph(lambda _: torch._chunk_cat(gradients, dim=0, num_chunks=ranks, out=out))
 
 
 def own_part(shapes, ranks):
     """What it casts and copies before a gather: a rank's own 32-bit parameters into one 16-bit buffer."""
-    sizes = [math.ceil(shape[0] / ranks) * math.prod(shape[1:]) for shape in shapes]
+    sizes = part_sizes(shapes, ranks)
     own = [torch.randn(size, device="cuda") for size in sizes]
     buffer = torch.empty(sum(sizes), device="cuda", dtype=torch.bfloat16)
     parts = list(buffer.split(sizes))

@@ -22,7 +22,12 @@ endfunction()
 # Some headers cost more than most of our sources, so that many sources are compiled as one. Nothing but time depends on
 # it: file-local names are unique (tests/layers/check_locals.py).
 function(debubble_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 48)
+  # So many that one edit is compiled in seconds; twice as many where nobody edits take a tenth less time as a whole.
+  set(batch 48)
+  if(debubble_QUICK)
+    set(batch 96)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
   # GCC starts to collect its garbage at 128 MB, which so many sources soon fill: 8 % of the time (g++ 12).
   if(debubble_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=800000)

@@ -17,7 +17,7 @@ void simulate_call(benchmark::State& state) {
     flags.microbatches = static_cast<int>(state.range(1));
     const Scenario scenario = check_scenario(flags);
     NoProgress progress;
-    benchmark::DoNotOptimize(answer_simulate(scenario, simulated_name(scenario), Keep::kNumbers, progress));
+    benchmark::DoNotOptimize(answer_simulate(scenario, simulated_name(scenario), progress));
   }
 }
 BENCHMARK(simulate_call)->Args({8, 32});

@@ -133,7 +133,7 @@ void lower_blocking_1f1b(benchmark::State& state) {
   count_ops(state, schedule.total_ops());
 }
 
-// The memory of the real binary at its most, for the numbers of a run: bytes, where times are seconds.
+// The memory of the real binary at its most: bytes, where times are seconds.
 void command_memory(benchmark::State& state) {
   const std::int64_t microbatches = state.range(0);
   time_command(state, {"simulate", "-p", "2", "-m", std::to_string(microbatches), "--format", "csv"},

@@ -1,5 +1,5 @@
-// Writing the trace of a large run in Perfetto's format, of its spans and while it goes by, idle times and critical
-// path included. An event is a begin, an end, a point or a count.
+// Writing the trace of a large run in Perfetto's format, idle times and critical path included. An event is a
+// begin, an end, a point or a count.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "formats/exporters/perfetto_trace.hpp"
-#include "scenario/job/job.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/engine/simulate.hpp"
-#include "studies/simulate/brief_report.hpp"
-#include "studies/simulate/streamed_trace.hpp"
 
 namespace debubble::bench {
 
@@ -44,29 +41,6 @@ void write_perfetto(benchmark::State& state) {
   state.counters["ops"] = static_cast<double>(events);  // what the promise is per
 }
 
-// The same run from its rows while it goes by: simulated twice, its idle times and memory worked out, and written.
-void stream_perfetto(benchmark::State& state) {
-  Job job;
-  job.schedule = build_schedule(
-      "1f1b", {.devices = 8, .microbatches = static_cast<int>(state.range(0)), .chunks = 0, .params = {}});
-  StageCost cost;
-  cost.forward = 1'000'000;
-  cost.backward = 2'000'000;
-  cost.activation = kMebibyte;
-  job.costs = StageCosts{std::vector<StageCost>(8, cost), std::nullopt, std::nullopt};
-  job.topology = Topology::ideal(50'000, 100'000'000'000);
-  const Report report = *brief_report(job, 0);
-  std::int64_t events = 0;
-  std::size_t bytes = 0;
-  for (auto _ : state) {
-    events = write_streamed_trace(job, report, {}, [&](std::string_view piece) { bytes += piece.size(); });
-    benchmark::DoNotOptimize(bytes);
-  }
-  state.SetItemsProcessed(state.iterations() * events);
-  state.counters["ops"] = static_cast<double>(events);  // what the promise is per
-}
-
-BENCHMARK(stream_perfetto)->Arg(1000)->Arg(30000)->Unit(benchmark::kMillisecond);
 BENCHMARK(write_perfetto)->Arg(1000)->Arg(30000)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -87,20 +87,9 @@ HeldRun::HeldRun(const CallRequest& request, const py::dict& own) {
   {
     SignalProgress progress;
     const py::gil_scoped_release unlocked;
-    run_ = answer_simulate(scenario_, name_, Keep::kNumbers, progress);
+    run_ = answer_simulate(scenario_, name_, progress);
   }
   if (!has_result(run_.result.report)) throw_deadlock(run_.result.report);
-}
-
-// Of a long run it is made when somebody looks.
-const Timeline& HeldRun::timeline() {
-  SignalProgress progress;
-  const py::gil_scoped_release unlocked;
-  const std::lock_guard lock(asked_);
-  if (run_.result.timeline.spans.empty() && run_.result.report.makespan > 0) {
-    run_.result.timeline = simulate(run_.job, progress, Keep::kTimeline).timeline;
-  }
-  return run_.result.timeline;
 }
 
 py::dict HeldRun::numbers() const {
@@ -140,36 +129,34 @@ std::string HeldRun::json() {
   return simulate_json(run_, *more_, command_);
 }
 
-py::array HeldRun::spans() { return spans_array(timeline()); }
-py::array HeldRun::transfers() { return transfers_array(timeline()); }
+py::array HeldRun::spans() const { return spans_array(run_.result.timeline); }
+py::array HeldRun::transfers() const { return transfers_array(run_.result.timeline); }
 
-py::list HeldRun::memory() {
-  const Timeline& whole = timeline();
+py::list HeldRun::memory() const {
   std::vector<std::vector<MemoryPoint>> all;
   {
     const py::gil_scoped_release unlocked;
-    all = memory_curves(whole, run_.job.schedule, run_.job.costs);
+    all = memory_curves(run_.result.timeline, run_.job.schedule, run_.job.costs);
   }
   py::list curves;
   for (const std::vector<MemoryPoint>& points : all) curves.append(memory_array(points));
   return curves;
 }
 
-std::string HeldRun::svg(const std::string& show, const std::string& width, bool mono) {
+std::string HeldRun::svg(const std::string& show, const std::string& width, bool mono) const {
   const std::vector<figure::RunPanel> panels = figure::parse_run_panels(show, "show");
   const figure::FigureWidth wide = figure::parse_figure_width(width, "width");
-  const Timeline& drawn = timeline();
   const py::gil_scoped_release unlocked;
-  return figure::figure_bytes(run_figure({&drawn, &run_.job.schedule, &run_.job.costs, &run_.result.report, command_},
-                                         panels, wide.length, mono),
-                              figure::FigureType::kSvg, wide, "width");
+  return figure::figure_bytes(
+      run_figure({&run_.result.timeline, &run_.job.schedule, &run_.job.costs, &run_.result.report, command_}, panels,
+                 wide.length, mono),
+      figure::FigureType::kSvg, wide, "width");
 }
 
-std::string HeldRun::run_file() {
+std::string HeldRun::run_file() const {
   const std::string reason = not_in_run_files(run_);
   if (!reason.empty())
     fail("T054", "save_run", "a run file cannot hold this run: " + reason, "its arrays and .json have it");
-  static_cast<void>(timeline());
   const py::gil_scoped_release unlocked;
   refuse_what_cannot_be_read_back(run_.job.schedule, "save_run");
   std::string text;
@@ -188,7 +175,7 @@ void bind_run(py::module_& module) {
       .def("transfers", &HeldRun::transfers)
       .def("memory", &HeldRun::memory)
       .def("svg", &HeldRun::svg)
-      .def("run_file", [](HeldRun& run) { return py::bytes(run.run_file()); });
+      .def("run_file", [](const HeldRun& run) { return py::bytes(run.run_file()); });
 }
 
 }  // namespace debubble::python

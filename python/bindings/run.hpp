@@ -26,16 +26,14 @@ class HeldRun {
   [[nodiscard]] pybind11::dict numbers() const;
   [[nodiscard]] std::string title() const;
   [[nodiscard]] std::string json();
-  [[nodiscard]] pybind11::array spans();
-  [[nodiscard]] pybind11::array transfers();
-  [[nodiscard]] pybind11::list memory();
-  [[nodiscard]] std::string svg(const std::string& show, const std::string& width, bool mono);
+  [[nodiscard]] pybind11::array spans() const;
+  [[nodiscard]] pybind11::array transfers() const;
+  [[nodiscard]] pybind11::list memory() const;
+  [[nodiscard]] std::string svg(const std::string& show, const std::string& width, bool mono) const;
   // A run file, for `debubble diff`.
-  [[nodiscard]] std::string run_file();
+  [[nodiscard]] std::string run_file() const;
 
  private:
-  const Timeline& timeline();
-
   Scenario scenario_;
   std::string name_;
   std::string command_;

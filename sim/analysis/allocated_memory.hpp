@@ -9,18 +9,18 @@
 
 #include "sim/analysis/allocator.hpp"
 #include "sim/analysis/memory.hpp"
-#include "sim/analysis/memory_replay.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/stage_costs.hpp"
 
 namespace debubble {
 
-class AllocatedMemory final : public MemoryReplay {
+class AllocatedMemory {
  public:
   AllocatedMemory(const StageCosts& costs, Bytes capacity, bool expandable)
       : costs_(costs), allocator_(capacity, expandable) {}
 
-  bool change(const HeldThing& thing, Bytes bytes) override {
+  // False where there is no room.
+  bool change(const HeldThing& thing, Bytes bytes) {
     if (bytes > 0) return take(thing, bytes);
     const auto found = held_.find(thing);
     if (found == held_.end()) return true;
@@ -30,31 +30,9 @@ class AllocatedMemory final : public MemoryReplay {
     return true;
   }
 
-  bool take_resident(Bytes bytes) override { return bytes == 0 || allocator_.allocate(bytes).has_value(); }
+  bool take_resident(Bytes bytes) { return bytes == 0 || allocator_.allocate(bytes).has_value(); }
 
-  [[nodiscard]] Bytes reserved() const override { return allocator_.reserved(); }
-  [[nodiscard]] Bytes allocated() const { return allocator_.allocated(); }
-
-  // All that decides what the allocator will do, where things' pieces count from `first_piece`: two that are equal go
-  // on alike.
-  [[nodiscard]] std::vector<std::int64_t> state(std::int32_t first_piece) const {
-    std::vector<std::int64_t> state = allocator_.state();
-    for (const auto& [thing, blocks] : held_) {
-      state.insert(state.end(), {static_cast<std::int64_t>(thing.what), thing.stage, thing.piece - first_piece});
-      for (const CachingAllocator::Block block : blocks) state.push_back(allocator_.address(block));
-    }
-    return state;
-  }
-  // From now on all things are of so many pieces later.
-  void shift(std::int32_t pieces) {
-    Held shifted;
-    while (!held_.empty()) {
-      Held::node_type entry = held_.extract(held_.begin());
-      entry.key().piece += pieces;
-      shifted.insert(shifted.end(), std::move(entry));
-    }
-    held_ = std::move(shifted);
-  }
+  [[nodiscard]] Bytes reserved() const { return allocator_.reserved(); }
 
  private:
   using Held = std::map<HeldThing, std::vector<CachingAllocator::Block>>;

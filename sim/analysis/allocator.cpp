@@ -227,24 +227,6 @@ void CachingAllocator::forget(Block block) {
   part.free = nullptr;
 }
 
-// Blocks by address; numbers of blocks, and the order in which free ones are listed, decide nothing.
-std::vector<std::int64_t> CachingAllocator::state() const {
-  std::vector<bool> gone(parts_.size(), false);
-  for (const Block block : unused_) gone[to_index(block)] = true;
-  std::vector<const Part*> parts;
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    if (!gone[k]) parts.push_back(&parts_[k]);
-  }
-  std::sort(parts.begin(), parts.end(), [](const Part* a, const Part* b) { return a->address < b->address; });
-  std::vector<std::int64_t> state{allocated_, reserved_, next_address_};
-  for (const Part* part : parts) {
-    const int bits = (part->used ? 1 : 0) + (part->free != nullptr ? 2 : 0) + (part->small ? 4 : 0) +
-                     (part->before >= 0 ? 8 : 0) + (part->after >= 0 ? 16 : 0);
-    state.insert(state.end(), {part->address, part->size, bits});
-  }
-  return state;
-}
-
 void CachingAllocator::release_free_segments() {
   for (FreePool* free_blocks : {&small_, &large_}) {
     for (const Pooled& one : *free_blocks) {

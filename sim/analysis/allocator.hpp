@@ -41,9 +41,6 @@ class CachingAllocator {
   [[nodiscard]] Bytes peak_allocated() const { return peak_allocated_; }
   [[nodiscard]] Bytes peak_reserved() const { return peak_reserved_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
-  [[nodiscard]] Bytes address(Block block) const { return parts_[to_index(block)].address; }
-  // What decides all that comes: two allocators of one capacity with equal states go on alike.
-  [[nodiscard]] std::vector<std::int64_t> state() const;
 
  private:
   struct Free {

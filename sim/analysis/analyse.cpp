@@ -17,6 +17,18 @@ namespace {
 
 double ratio_of(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
 
+// Whether it is the highest so far, so that its peak_memory_op is to be set.
+bool add_level(const BytesByCategory& bytes, Nanoseconds at, DeviceReport& report) {
+  const Bytes activation =
+      bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
+  report.peak_activation = std::max(report.peak_activation, activation);
+  if (total(bytes) <= report.peak_memory) return false;
+  report.peak_memory = total(bytes);
+  report.peak_by_category = bytes;
+  report.peak_memory_at = at;
+  return true;
+}
+
 void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& report) {
   report.peak_host_memory = walk.peak_host(report.device);
   report.peak_by_category = walk.resident(report.device);
@@ -72,37 +84,13 @@ int weight_copies(const Schedule& schedule) {
   return most;
 }
 
-}  // namespace
-
-double activation_share(const StageCosts& costs, int devices) {
-  double sum = 0;
-  for (const StageCost& stage : costs.stages) sum += static_cast<double>(stage.activation);
-  return sum / devices;
-}
-
-ScheduleFacts facts_of(const Schedule& schedule) {
-  const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
-  return {schedule.name, schedule.devices, schedule.stages, schedule.microbatches, schedule.chunks,
-          replicas,      schedule.params,  schedule.pieces, schedule.sliced};
-}
-
-bool add_level(const BytesByCategory& bytes, Nanoseconds at, DeviceReport& report) {
-  const Bytes activation =
-      bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
-  report.peak_activation = std::max(report.peak_activation, activation);
-  if (total(bytes) <= report.peak_memory) return false;
-  report.peak_memory = total(bytes);
-  report.peak_by_category = bytes;
-  report.peak_memory_at = at;
-  return true;
-}
-
-Report report_of_devices(const Schedule& schedule, const StageCosts& costs, const RunLength& length,
+// What follows from what each device has been busy with, why it was idle, and its peaks.
+Report report_of_devices(const Schedule& schedule, const StageCosts& costs, const Timeline& timeline,
                          std::vector<DeviceReport> devices) {
   Report report;
   report.schedule = facts_of(schedule);
-  report.makespan = length.makespan;
-  report.span = length.longest_span;
+  report.makespan = timeline.makespan;
+  report.span = longest_span(timeline);
   report.weight_copies = weight_copies(schedule);
   report.devices = std::move(devices);
   const auto count = static_cast<int>(report.devices.size());
@@ -124,6 +112,20 @@ Report report_of_devices(const Schedule& schedule, const StageCosts& costs, cons
   return report;
 }
 
+}  // namespace
+
+double activation_share(const StageCosts& costs, int devices) {
+  double sum = 0;
+  for (const StageCost& stage : costs.stages) sum += static_cast<double>(stage.activation);
+  return sum / devices;
+}
+
+ScheduleFacts facts_of(const Schedule& schedule) {
+  const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
+  return {schedule.name, schedule.devices, schedule.stages, schedule.microbatches, schedule.chunks,
+          replicas,      schedule.params,  schedule.pieces, schedule.sliced};
+}
+
 Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
   const MemoryWalk walk(timeline, schedule, costs);
   IdleTimes idle_times(timeline);
@@ -131,7 +133,7 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
   for (int device = 0; device < timeline.devices; ++device) {
     devices.push_back(device_report(timeline, walk, idle_times, device));
   }
-  Report report = report_of_devices(schedule, costs, {timeline.makespan, longest_span(timeline)}, std::move(devices));
+  Report report = report_of_devices(schedule, costs, timeline, std::move(devices));
   for (const Transfer& transfer : timeline.transfers) {
     report.p2p_bytes += transfer.bytes;
     ++report.p2p_messages;

@@ -16,20 +16,6 @@ namespace debubble {
 // how far the wait before one reaches back counts by its logarithm.
 [[nodiscard]] Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
 
-// How long a run is, and the most that a device takes from its first begin to its last end.
-struct RunLength {
-  Nanoseconds makespan = 0;
-  Nanoseconds longest_span = 0;
-};
-
-// The part of that which follows from what each device has been busy with, why it was idle, and its peaks; fills the
-// rest of the devices' numbers, too.
-[[nodiscard]] Report report_of_devices(const Schedule& schedule, const StageCosts& costs, const RunLength& length,
-                                       std::vector<DeviceReport> devices);
-
-// A level of the device's memory; whether it is the highest so far, so that its peak_memory_op is to be set.
-bool add_level(const BytesByCategory& bytes, Nanoseconds at, DeviceReport& report);
-
 // What a report says about the schedule itself.
 [[nodiscard]] ScheduleFacts facts_of(const Schedule& schedule);
 

@@ -186,14 +186,6 @@ void MemoryWalk::end_members(const Op& op, const Op* partner, const Visit& visit
   }
 }
 
-void MemoryWalk::begin_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const {
-  for_each_op(op, partner, [&](const Op& member) { begin(member, visit); });
-}
-
-void MemoryWalk::end_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const {
-  end_members(op, partner, visit);
-}
-
 template <typename Changed, typename Settled>
 void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled) const {
   const auto& events = events_[to_index(device)];

@@ -57,20 +57,15 @@ class MemoryWalk {
   // The same walk, change by change.
   void run_changes(int device, const ChangeObserver& observe) const;
 
-  // What one span's begin and end change, in order, but for what arrives or is copied: for runs whose spans are not
-  // kept.
+  // The most that the device's copies have in the host's memory at once.
+  [[nodiscard]] Bytes peak_host(int device) const;
+
+ private:
   struct Change {
     MemoryCategory category = MemoryCategory::kActivations;
     HeldThing thing;
     Bytes bytes = 0;
   };
-  void begin_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const;
-  void end_changes(const Op& op, const Op* partner, const std::function<void(const Change&)>& visit) const;
-
-  // The most that the device's copies have in the host's memory at once.
-  [[nodiscard]] Bytes peak_host(int device) const;
-
- private:
   // A change that does not follow the compute lane.
   struct Event {
     Nanoseconds at = 0;

@@ -9,23 +9,22 @@
 
 #include "sim/analysis/allocated_memory.hpp"
 #include "sim/analysis/memory.hpp"
-#include "sim/analysis/memory_replay.hpp"
-#include "sim/analysis/recurring_memory.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
 
 // Without an allocator: levels only.
-class Level final : public MemoryReplay {
+class Level {
  public:
+  // 0: without end.
   explicit Level(Bytes capacity) : capacity_(capacity) {}
-  bool change(const HeldThing&, Bytes bytes) override { return take_resident(bytes); }
-  bool take_resident(Bytes bytes) override {
+  bool change(const HeldThing&, Bytes bytes) { return take_resident(bytes); }
+  bool take_resident(Bytes bytes) {
     level_ += bytes;
     return capacity_ == 0 || level_ <= capacity_;
   }
-  [[nodiscard]] Bytes reserved() const override { return level_; }
+  [[nodiscard]] Bytes reserved() const { return level_; }
 
  private:
   Bytes capacity_;
@@ -134,11 +133,6 @@ class DeviceMemories {
 };
 
 }  // namespace
-
-std::unique_ptr<MemoryReplay> make_long_replay(const StageCosts& costs, Bytes capacity, AllocatorKind kind) {
-  if (kind == AllocatorKind::kExact) return std::make_unique<Level>(capacity);
-  return std::make_unique<RecurringMemory>(costs, capacity, kind == AllocatorKind::kExpandable);
-}
 
 std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                                           const std::vector<Bytes>& capacities, AllocatorKind kind) {

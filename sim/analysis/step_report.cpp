@@ -42,6 +42,27 @@ Nanoseconds hidden(const std::vector<Interval>& lane, Nanoseconds begin, Nanosec
   return sum;
 }
 
+// Of one op's time.
+Nanoseconds inside_op(const Op& op, const PieceShares& shares, const StageCosts& costs) {
+  if (is_vocabulary(op.kind)) return 0;
+  const StageCost& cost = costs.stages[to_index(op.stage)];
+  const int piece_class = shares.class_of(op.microbatch);
+  switch (op.kind) {
+    case OpKind::kForward:
+      return shares.part(cost.forward_collective, piece_class);
+    case OpKind::kBackward:
+    case OpKind::kInputGrad:  // the cost is that of I and W together
+      return shares.part(cost.backward_collective, piece_class);
+    case OpKind::kRecompute:  // the whole forward again, or a part without collectives
+      return cost.recompute == cost.forward ? shares.part(cost.forward_collective, piece_class) : 0;
+    case OpKind::kWeightGrad:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      return 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<StepReport> report_step(const Timeline& timeline) {
@@ -75,35 +96,12 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
   return report;
 }
 
-InsideCollectives::InsideCollectives(const Schedule& schedule, const StageCosts& costs)
-    : shares_(schedule), costs_(costs) {}
-
-Nanoseconds InsideCollectives::of(const Op& op) const {
-  if (is_vocabulary(op.kind)) return 0;
-  const StageCost& cost = costs_.stages[to_index(op.stage)];
-  const int piece_class = shares_.class_of(op.microbatch);
-  switch (op.kind) {
-    case OpKind::kForward:
-      return shares_.part(cost.forward_collective, piece_class);
-    case OpKind::kBackward:
-    case OpKind::kInputGrad:  // the cost is that of I and W together
-      return shares_.part(cost.backward_collective, piece_class);
-    case OpKind::kRecompute:  // the whole forward again, or a part without collectives
-      return cost.recompute == cost.forward ? shares_.part(cost.forward_collective, piece_class) : 0;
-    case OpKind::kWeightGrad:
-    case OpKind::kVocabularyLogits:
-    case OpKind::kVocabularyGradient:
-      return 0;
-  }
-  return 0;
-}
-
 Nanoseconds inside_collectives(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
-  const InsideCollectives inside(schedule, costs);
+  const PieceShares shares(schedule);
   Nanoseconds sum = 0;
   for (const Span& span : timeline.spans) {
     const Op* const partner = timeline.partner(span);
-    sum += inside.of(span.op) + (partner != nullptr ? inside.of(*partner) : 0);
+    sum += inside_op(span.op, shares, costs) + (partner != nullptr ? inside_op(*partner, shares, costs) : 0);
   }
   return sum;
 }

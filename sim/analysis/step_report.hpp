@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "sim/analysis/report.hpp"
-#include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/timeline.hpp"
@@ -15,17 +14,6 @@ namespace debubble {
 // first of several). A collective is exposed while the device's compute lane does nothing else; what holds the lane is
 // exposed throughout.
 [[nodiscard]] std::optional<StepReport> report_step(const Timeline& timeline);
-
-// Of one op's time, the collectives inside its stage, as its costs say. Both must stay.
-class InsideCollectives {
- public:
-  InsideCollectives(const Schedule& schedule, const StageCosts& costs);
-  [[nodiscard]] Nanoseconds of(const Op& op) const;
-
- private:
-  PieceShares shares_;
-  const StageCosts& costs_;
-};
 
 // Of all ops' time, the collectives inside their stages, as their stages' costs say; where an op varies, they are
 // counted at their usual length.

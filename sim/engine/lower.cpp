@@ -224,8 +224,7 @@ class OverlappedLowering {
   std::vector<std::size_t> waking_;
 };
 
-}  // namespace
-
+// Whether the schedule's parts agree so far that its rows can be read at all; `explain_stuck` says what is wrong.
 bool has_shape(const Schedule& schedule) {
   const Placement& placement = schedule.placement;
   const auto pieces = std::int64_t{schedule.microbatches} * schedule.pieces;
@@ -245,6 +244,7 @@ bool has_shape(const Schedule& schedule) {
                      [&](std::int32_t replica) { return replica >= 0 && replica < placement.replicas(); });
 }
 
+// A stage's slices of a microbatch, forward in order and backward in reverse; `find_problems` names what is not so.
 bool slices_in_order(const Schedule& schedule) {
   const auto pieces = static_cast<std::size_t>(schedule.total_pieces());
   std::vector<unsigned char> seen(static_cast<std::size_t>(schedule.stages) * pieces, 0);  // 1: F, 2: B or I
@@ -270,9 +270,12 @@ bool slices_in_order(const Schedule& schedule) {
   return true;
 }
 
+// Whether the schedule's fields alone say that the plain lowering does not do.
 bool has_feature_fields(const Schedule& schedule) {
   return !schedule.copies.empty() || !schedule.piece_shares.empty() || schedule.vocabulary_barriers != 0;
 }
+
+}  // namespace
 
 std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
   if (!has_shape(schedule)) return explain_stuck(schedule);

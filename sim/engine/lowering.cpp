@@ -50,12 +50,6 @@ bool Lowering::depend_on_each_other(const Op& a, const Op& b) const {
 }
 
 Program Lowering::start(P2p p2p) const {
-  Program program = without_nodes(p2p);
-  program.nodes.reserve(schedule_.total_ops());
-  return program;
-}
-
-Program Lowering::without_nodes(P2p p2p) const {
   Program program;
   program.devices = schedule_.devices;
   program.lanes = schedule_.copies.empty() ? schedule_.devices : 2 * schedule_.devices;

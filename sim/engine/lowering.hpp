@@ -86,7 +86,6 @@ class Lowering {
 
   // A program with its tables filled and no nodes yet, but room for them.
   [[nodiscard]] Program start(P2p p2p) const;
-  [[nodiscard]] Program without_nodes(P2p p2p) const;
 
  private:
   [[nodiscard]] int replica(const Op& op) const { return at(schedule_.replica_of, op.microbatch); }
@@ -121,13 +120,6 @@ class Lowering {
   std::vector<bool> recomputed_;  // by (stage, piece); empty: none is
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> pair_cells_;  // by the cells of the two ops, and in_sequence
 };
-
-// Whether the schedule's parts agree so far that its rows can be read at all; `explain_stuck` says what is wrong.
-[[nodiscard]] bool has_shape(const Schedule& schedule);
-// A stage's slices of a microbatch, forward in order and backward in reverse; `find_problems` names what is not so.
-[[nodiscard]] bool slices_in_order(const Schedule& schedule);
-// Whether the schedule's fields alone say that the plain lowering does not do.
-[[nodiscard]] bool has_feature_fields(const Schedule& schedule);
 
 // Throws InputError with everything that is wrong with the schedule, or returns its deadlock. Called when lowering got
 // stuck; throws std::logic_error when nothing is wrong after all.

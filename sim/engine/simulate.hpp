@@ -46,7 +46,5 @@ struct Totals {
 // iteration are placed as in a single run: the lowering does not reach across iterations.
 [[nodiscard]] Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,
                                         int max_iterations = 64);
-// The same of whatever gives the ends of all lanes that have work, after one more iteration each time it is asked.
-[[nodiscard]] Nanoseconds repeating_period(int max_iterations, const std::function<std::vector<Nanoseconds>()>& next);
 
 }  // namespace debubble

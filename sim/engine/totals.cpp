@@ -1,7 +1,6 @@
 // simulate_totals and steady_period: the walk without spans.
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -162,6 +161,17 @@ std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tabl
   return totals;
 }
 
+// Lanes keep their state: the next iteration starts where this one left each device.
+std::vector<Nanoseconds> next_lane_ends(Walk& walk) {
+  NoRecorder no_recorder;
+  walk.run(no_recorder);
+  std::vector<Nanoseconds> ends;
+  for (const Lane& lane : walk.lanes()) {
+    if (lane.first_begin >= 0) ends.insert(ends.end(), {lane.free, lane.posted});  // one without work never moves
+  }
+  return ends;
+}
+
 }  // namespace
 
 Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
@@ -184,21 +194,9 @@ Nanoseconds steady_period(const Program& program, const StageCosts& costs, const
                           int max_iterations) {
   const Tables tables = make_tables(program, costs, topology);
   Walk walk(program, tables, Ends::kInReach);
-  return repeating_period(max_iterations, [&] {
-    NoRecorder no_recorder;
-    walk.run(no_recorder);  // lanes keep their state: the next iteration starts where this one left each device
-    std::vector<Nanoseconds> ends;
-    for (const Lane& lane : walk.lanes()) {
-      if (lane.first_begin >= 0) ends.insert(ends.end(), {lane.free, lane.posted});  // one without work never moves
-    }
-    return ends;
-  });
-}
-
-Nanoseconds repeating_period(int max_iterations, const std::function<std::vector<Nanoseconds>()>& next) {
   std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
-    std::vector<Nanoseconds> now = next();
+    std::vector<Nanoseconds> now = next_lane_ends(walk);
     // The pattern repeats when every lane has moved on by the same time since some earlier iteration.
     for (std::size_t back = lane_ends.size(); back-- > 0;) {
       const Nanoseconds moved = now[0] - lane_ends[back][0];

@@ -8,7 +8,6 @@
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
-#include "studies/simulate/brief_report.hpp"
 #include "studies/simulate/cluster_report.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
 #include "studies/simulate/memory_verdict.hpp"
@@ -95,26 +94,14 @@ void add_what_the_job_says(const Job& job, Report& report) {
   add_notes(job.schedule, report);
 }
 
-// Without spans, where there are many ops and the numbers follow without.
-std::optional<Result> numbers_only(const Job& job, Progress& progress) {
-  const std::size_t ops = job.schedule.total_ops();
-  if (ops <= kMostShownOps) return std::nullopt;
-  progress.phase("simulating " + op_count_text(job));
-  std::optional<Report> report = brief_report(job, iterations_for(ops));
-  if (!report) return std::nullopt;
-  Result result;
-  add_facts(job, result, *report);
-  result.report = std::move(*report);
-  add_what_the_job_says(job, result.report);
-  return result;
-}
-
-// A span and a transfer for each op, what is worked out from them, and the program.
-void require_room_for_spans(const Job& job) {
-  constexpr std::size_t kBytesEach = 220;
-  require_room(job.schedule.total_ops(), kBytesEach,
-               "use fewer microbatches: the steady state repeats; numbers alone, or with --trace FILE.pftrace, take "
-               "16 to 20 bytes per op where transfers overlap with compute and share no links");
+// A span for each op, a transfer for each tensor between stages, and what is worked out from them. The schedule itself
+// is there already.
+void require_room_for(const Schedule& schedule) {
+  constexpr std::size_t kBytesPerOp = 100;
+  constexpr std::size_t kBytesPerTransfer = 130;
+  const auto stages = static_cast<std::size_t>(schedule.stages);
+  require_room(schedule.total_ops(), kBytesPerOp + kBytesPerTransfer * (stages - 1) / stages,
+               "use fewer microbatches: the steady state repeats");
 }
 
 }  // namespace
@@ -135,11 +122,8 @@ void add_notes(const Schedule& schedule, Report& report) {
   for (const std::string& note : schedule.notes) report.findings.emplace_back(ScheduleNote{note});
 }
 
-Result simulate(const Job& job, Progress& progress, Keep keep) {
-  if (keep == Keep::kNumbers) {
-    if (std::optional<Result> result = numbers_only(job, progress)) return std::move(*result);
-  }
-  require_room_for_spans(job);
+Result simulate(const Job& job, Progress& progress) {
+  require_room_for(job.schedule);
   progress.phase("lowering " + op_count_text(job));
   const Lowered lowered = lower(job.schedule, job.p2p);
   return *simulate_while_it_fits(job, lowered, {}, progress);
@@ -163,10 +147,10 @@ std::optional<Result> simulate_while_it_fits(const Job& job, const Lowered& lowe
   return result;
 }
 
-Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress, Keep keep) {
+Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress) {
   Simulated run;
   run.job = prepare(scenario, schedule, progress);
-  run.result = simulate(run.job, progress, keep);
+  run.result = simulate(run.job, progress);
   return run;
 }
 

@@ -18,21 +18,15 @@
 namespace debubble {
 
 struct Result {
-  Timeline timeline;  // empty when the job deadlocks, or only numbers were asked for
+  Timeline timeline;  // empty when the job deadlocks
   Report report;
   // The step of each replica that was simulated, the slowest of which is `timeline`; empty: all are alike.
   std::vector<Nanoseconds> replica_makespans;
 };
 
-// What a caller looks at. Of a run of more than kMostShownOps nobody sees single ops in a chart: where the numbers of
-// the report are all that is asked for, and follow without spans (brief_report.hpp), there is no timeline; a Perfetto
-// trace follows, too (streamed_trace.hpp).
-enum class Keep { kTimeline, kNumbers };
-inline constexpr std::size_t kMostShownOps = 200'000;
-
 // Simulates and analyses. The report repeats the job's assumptions. Throws InputError X005 when the machine has not the
-// memory for it.
-[[nodiscard]] Result simulate(const Job& job, Progress& progress, Keep keep = Keep::kTimeline);
+// memory for it: 165 bytes per op of two stages, up to 230 of many, and growing with the ops alone.
+[[nodiscard]] Result simulate(const Job& job, Progress& progress);
 
 // What `lower` makes of a job's schedule.
 using Lowered = std::variant<Program, Deadlock>;
@@ -50,8 +44,7 @@ struct Simulated {
 };
 
 // One schedule of a scenario. Throws what prepare does.
-[[nodiscard]] Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress,
-                                 Keep keep = Keep::kTimeline);
+[[nodiscard]] Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress);
 
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
 // would take long, or the run is of a table.

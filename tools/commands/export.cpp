@@ -203,8 +203,7 @@ class Export : public Command {
   // What shows times.
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
     StderrProgress progress;
-    const Keep keep = to_ == "perfetto-trace" ? Keep::kNumbers : Keep::kTimeline;
-    const Simulated run = simulate(scenario, name, progress, keep);
+    const Simulated run = simulate(scenario, name, progress);
     if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.job.schedule, "--to", kExportPlacement);
     if (to_ == "zero-bubble-json")
       refuse_what_is_not_expressible(run.job.schedule, ExchangeFormat::kNodeList, to_, "--to");

@@ -59,8 +59,7 @@ class Simulate : public Command {
 
     StderrProgress progress;
     const std::string name = simulated_name(scenario);
-    const Keep keep = files.need_spans() || html.wanted() || drawn.wanted() ? Keep::kTimeline : Keep::kNumbers;
-    const Simulated run = answer_simulate(scenario, name, keep, progress);
+    const Simulated run = answer_simulate(scenario, name, progress);
     files.require_words_for(run);
     const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
     const AdviceContext context = advice_context(scenario, name, run);
@@ -85,17 +84,6 @@ class Simulate : public Command {
   }
 
  private:
-  static std::string chart(const Simulated& run, const ViewStyle& style) {
-    if (!run.result.timeline.spans.empty() || run.result.report.makespan <= 0) {
-      return gantt(run.result.timeline, style, {&run.job.schedule, &run.job.costs});
-    }
-    return paragraph(
-        "no chart of " + std::to_string(run.job.schedule.total_ops()) +
-            " ops: a column would hold hundreds of them; fewer microbatches show the same steady state, and "
-            "--html FILE.html draws every op",
-        style);
-  }
-
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,
                                              const Simulated& run) const {
     AdviceContext context;
@@ -118,7 +106,8 @@ class Simulate : public Command {
       case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(headline(run.result.report, output.style()) + "\n");
-        if (has_result(run.result.report)) output.write(chart(run, output.style()) + "\n");
+        if (has_result(run.result.report))
+          output.write(gantt(run.result.timeline, output.style(), {&run.job.schedule, &run.job.costs}) + "\n");
         output.write(summary(run.result.report, output.style(), context) + "\n");
         output.write(assumption_lines(run.result.report.assumptions, output.style()));
         break;

@@ -12,8 +12,8 @@ std::string simulated_name(const Scenario& scenario) {
   return scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
 }
 
-Simulated answer_simulate(const Scenario& scenario, const std::string& name, Keep keep, Progress& progress) {
-  Simulated run = simulate(scenario, name, progress, keep);
+Simulated answer_simulate(const Scenario& scenario, const std::string& name, Progress& progress) {
+  Simulated run = simulate(scenario, name, progress);
   if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
   if (has_result(run.result.report)) add_step_range(scenario, run.result.report);
   return run;

@@ -13,8 +13,7 @@ namespace debubble {
 [[nodiscard]] std::string simulated_name(const Scenario& scenario);
 
 // The run, with what would make it fit where it does not, and its range. Throws what `simulate` does.
-[[nodiscard]] Simulated answer_simulate(const Scenario& scenario, const std::string& name, Keep keep,
-                                        Progress& progress);
+[[nodiscard]] Simulated answer_simulate(const Scenario& scenario, const std::string& name, Progress& progress);
 
 // Of a run that has a result; else nothing.
 [[nodiscard]] MoreMicrobatches more_for(const Scenario& scenario, const std::string& name, const Simulated& run);

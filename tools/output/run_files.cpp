@@ -77,8 +77,6 @@ void RunFiles::write_schedule(const Schedule& schedule) {
   table_.written = true;
 }
 
-bool RunFiles::need_spans() const { return run_.file || (trace_.file && !names_perfetto_trace(trace_.path)); }
-
 void RunFiles::write_result(const Simulated& run, const std::string& command_line, const RunRecord* record,
                             Progress& progress) {
   if (trace_.file) {

@@ -35,10 +35,8 @@ class RunFiles {
   void require_words_for(const Schedule& schedule) const;
   // The same for a simulated run; T054 when a run file cannot hold it.
   void require_words_for(const Simulated& run) const;
-  // Whether any of them shows when each op ran, and whether that takes the run's spans: a Perfetto trace can be written
-  // while the run goes by.
+  // Whether any of them shows when each op ran.
   [[nodiscard]] bool need_run() const { return trace_.file || run_.file; }
-  [[nodiscard]] bool need_spans() const;
   [[nodiscard]] bool need_record() const { return run_.file.has_value(); }
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record, which may be null where the run is simulated and no file needs

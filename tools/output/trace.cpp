@@ -10,7 +10,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
-#include "studies/simulate/streamed_trace.hpp"
+#include "studies/simulate/room.hpp"
 
 namespace debubble {
 
@@ -39,10 +39,7 @@ void write_trace(const Simulated& run, const std::string& command_line, const Ru
   info.causes = !choice.ops_only;
   if (record != nullptr) add_origin(info, *record, median_iteration(*record));
   const TextSink sink = [&](std::string_view text) { file.write(text); };
-  if (run.result.timeline.spans.empty() && run.result.report.makespan > 0) {  // only numbers were kept
-    (void)write_streamed_trace(run.job, run.result.report, info, sink);
-    return;
-  }
+  require_room(run.job.schedule.total_ops(), choice.perfetto ? 150 : 410, "a run without a trace takes no more than now");
   const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   if (choice.perfetto) {
     (void)write_perfetto_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info, sink);

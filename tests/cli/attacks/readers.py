@@ -131,5 +131,22 @@ class Readers(InFolder):
         self.refused("K001", "simulate", "--schedule", "half.csv.gz")
 
 
+class NoMemory(InFolder):
+    def limited(self, kibibytes, *arguments):
+        return attack.run("-c", f'ulimit -v {kibibytes}; "$0" simulate -p 2 -m 600000 "$@"', attack.BINARY, *arguments,
+                          binary="/bin/bash", folder=self.folder)
+
+    def test_a_run_or_a_trace_too_large_for_the_machine_is_refused_before_it_is_tried(self):
+        run = self.limited(400_000, "-o", "o")
+        self.assertEqual(run.status, 2)
+        self.assertIn(b"error[X005]: 2400000 ops take about 377.7 MiB of memory", run.err)
+        trace = self.limited(900_000, "-o", "o", "--trace", "t.json")
+        self.assertEqual(trace.status, 2)
+        self.assertIn(b"error[X005]: 2400000 ops take about 938.4 MiB of memory", trace.err)
+        self.assertIn(b"a run without a trace", trace.err)
+        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(self.limited(900_000).status, 0)
+
+
 if __name__ == "__main__":
     attack.main()

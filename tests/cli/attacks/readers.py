@@ -139,10 +139,10 @@ class NoMemory(InFolder):
     def test_a_run_or_a_trace_too_large_for_the_machine_is_refused_before_it_is_tried(self):
         run = self.limited(400_000, "-o", "o")
         self.assertEqual(run.status, 2)
-        self.assertIn(b"error[X005]: 2400000 ops take about 377.7 MiB of memory", run.err)
+        self.assertIn(b"error[X005]: 2400000 ops take about 378 MiB of memory", run.err)
         trace = self.limited(900_000, "-o", "o", "--trace", "t.json")
         self.assertEqual(trace.status, 2)
-        self.assertIn(b"error[X005]: 2400000 ops take about 938.4 MiB of memory", trace.err)
+        self.assertIn(b"error[X005]: 2400000 ops take about 938 MiB of memory", trace.err)
         self.assertIn(b"a run without a trace", trace.err)
         self.assertEqual(os.listdir(self.folder), [])
         self.assertEqual(self.limited(900_000).status, 0)

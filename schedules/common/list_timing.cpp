@@ -2,60 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <variant>
 
 #include "sim/core/at.hpp"
-#include "sim/rows/op_index.hpp"
-#include "sim/rows/row_replay.hpp"
+#include "sim/engine/simulate.hpp"
 
 namespace debubble {
 
 namespace {
-
-class RowTimer {
- public:
-  RowTimer(const Schedule& schedule, const PlanningCosts& costs)
-      : schedule_(schedule), times_(schedule, costs), ops_(schedule), free_(schedule.rows.size(), 0) {
-    for (const auto& row : schedule.rows) timing_.rows.emplace_back(row.size());
-  }
-
-  ListTiming run() {
-    RowReplay replay(ops_);
-    replay.run([this](std::int32_t begin, std::int32_t end) { place(begin, end); });
-    return std::move(timing_);
-  }
-
- private:
-  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-  PlannedSpan& span(std::int32_t id) { return timing_.rows[at(ops_.device(id))][at(ops_.position(id))]; }
-
-  void place(std::int32_t begin, std::int32_t end) {
-    const std::int32_t device = ops_.device(begin);
-    Nanoseconds start = free_[at(device)];
-    for (std::int32_t member = begin; member < end; ++member) {
-      const Op& op = ops_.op(member);
-      for (const std::int32_t input : ops_.inputs(op)) {
-        if (input < begin || input >= end) start = std::max(start, arrival(input, op, device));
-      }
-      if (!ops_.gathers(op)) continue;
-      for (const std::int32_t shard : ops_.gathered(op)) start = std::max(start, span(shard).end + times_.barrier());
-    }
-    const Nanoseconds stop = start + times_.cell(schedule_.rows[at(device)], at(ops_.position(begin)));
-    for (std::int32_t member = begin; member < end; ++member) span(member) = {start, stop};
-    free_[at(device)] = stop;
-    timing_.makespan = std::max(timing_.makespan, stop);
-  }
-
-  Nanoseconds arrival(std::int32_t input, const Op& op, std::int32_t device) {
-    const bool remote = ops_.device(input) != device && !is_vocabulary(op.kind);
-    return span(input).end + (remote ? times_.hop(ops_.op(input).stage, op.stage) : 0);
-  }
-
-  const Schedule& schedule_;
-  PlanTimes times_;
-  OpIndex ops_;
-  std::vector<Nanoseconds> free_;
-  ListTiming timing_;
-};
 
 bool is_forward_op(const Op& op) { return op.kind == OpKind::kForward; }
 
@@ -102,6 +56,22 @@ Nanoseconds PlanTimes::hop(int from, int to) const {
   return std::abs(from - to) == 1 && cut < costs_->hops.size() ? costs_->hops[cut] : 0;
 }
 
-ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs) { return RowTimer(schedule, costs).run(); }
+ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs) {
+  const Program program = std::get<Program>(lower(schedule));
+  const PlanTimes times(schedule, costs);
+  const auto hop = [&](const Program::Channel& channel, Bytes) {
+    const bool remote = channel.from_device != channel.to_device;
+    return TransferTime{0, remote ? times.hop(channel.stage, channel.stage + 1) : 0};
+  };
+  const Timeline timeline = simulate(program, schedule, costs.costs, TransferTimes(hop));
+  ListTiming timing;
+  timing.makespan = timeline.makespan;
+  timing.rows.resize(schedule.rows.size());
+  for (const Span& span : timeline.spans) {
+    timing.rows[to_index(span.device)].insert(timing.rows[to_index(span.device)].end(),
+                                              timeline.partner(span) == nullptr ? 1 : 2, {span.begin, span.end});
+  }
+  return timing;
+}
 
 }  // namespace debubble

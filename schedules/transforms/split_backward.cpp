@@ -12,7 +12,9 @@ namespace debubble {
 
 namespace {
 
-// Whole backwards become input gradients; the weight gradients they owe are returned by device, in the rows' order.
+bool by_stage(const Op& a, const Op& b) { return a.stage != b.stage ? a.stage < b.stage : a.microbatch < b.microbatch; }
+
+// Whole backwards become input gradients; the weight gradients they owe are returned by device, then stage.
 std::vector<std::vector<Op>> shorten_backwards(Schedule& schedule) {
   std::vector<std::vector<Op>> owed(schedule.rows.size());
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
@@ -21,11 +23,10 @@ std::vector<std::vector<Op>> shorten_backwards(Schedule& schedule) {
       op.kind = OpKind::kInputGrad;
       owed[device].push_back({OpKind::kWeightGrad, false, op.stage, op.microbatch});
     }
+    std::sort(owed[device].begin(), owed[device].end(), by_stage);
   }
   return owed;
 }
-
-bool by_stage(const Op& a, const Op& b) { return a.stage != b.stage ? a.stage < b.stage : a.microbatch < b.microbatch; }
 
 // One device's row with weight gradients where it would wait. All other ops keep the times they have without any
 // weight gradient, so none can be later than with all of them at the end.
@@ -34,8 +35,8 @@ class GapFiller {
   GapFiller(const std::vector<Op>& row, const std::vector<PlannedSpan>& spans, const PlanTimes& times)
       : row_(row), spans_(spans), times_(times) {}
 
-  std::vector<Op> fill(std::vector<Op> owed) {
-    std::sort(owed.begin(), owed.end(), by_stage);
+  // `owed`: by stage.
+  std::vector<Op> fill(const std::vector<Op>& owed) {
     for (std::size_t at = 0; at < row_.size(); ++at) {
       if (!ends_pair(row_, at)) fill_until(spans_[at].begin);
       result_.push_back(row_[at]);
@@ -89,19 +90,20 @@ class GapFiller {
   Nanoseconds now_ = 0;
 };
 
-void fill_idle_slots(Schedule& schedule, std::vector<std::vector<Op>>& owed, const PlanningCosts& costs) {
-  const ListTiming timing = time_rows(schedule, costs);
-  const PlanTimes times(schedule, costs);
+void append_all(Schedule& schedule, const std::vector<std::vector<Op>>& owed) {
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
-    GapFiller filler(schedule.rows[device], timing.rows[device], times);
-    schedule.rows[device] = filler.fill(std::move(owed[device]));
+    schedule.rows[device].insert(schedule.rows[device].end(), owed[device].begin(), owed[device].end());
   }
 }
 
-void append_all(Schedule& schedule, std::vector<std::vector<Op>>& owed) {
+void fill_idle_slots(Schedule& schedule, const std::vector<std::vector<Op>>& owed, const PlanningCosts& costs) {
+  Schedule ended = schedule;  // nothing waits for a weight gradient: at the end they move nothing else
+  append_all(ended, owed);
+  const ListTiming timing = time_rows(ended, costs);
+  const PlanTimes times(schedule, costs);
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
-    std::sort(owed[device].begin(), owed[device].end(), by_stage);
-    schedule.rows[device].insert(schedule.rows[device].end(), owed[device].begin(), owed[device].end());
+    GapFiller filler(schedule.rows[device], timing.rows[device], times);
+    schedule.rows[device] = filler.fill(owed[device]);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "sim/core/p2p.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
+#include "sim/core/topology.hpp"
 #include "sim/rows/deadlock.hpp"
 
 namespace debubble {
@@ -108,6 +110,9 @@ struct Program {
     return node.is_transfer() ? channels[node.channel()].from_device : cells[node.cell()].device;
   }
 };
+
+// What a transfer of so many bytes takes, alone.
+using TransferTimes = std::function<TransferTime(const Program::Channel&, Bytes)>;
 
 // Lowers a complete schedule.
 // Time and memory are linear in the number of ops; blocking takes for each the logarithm of the number of devices

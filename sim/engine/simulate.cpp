@@ -26,10 +26,7 @@ struct WalkTimes {
   static void add_gate(std::size_t, Nanoseconds, const Gate&, Nanoseconds) {}
 };
 
-}  // namespace
-
-Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs, const Topology& topology) {
-  const Tables tables = make_tables(program, costs, topology);
+Timeline simulate_tables(const Program& program, const Schedule& schedule, const Tables& tables) {
   Timeline timeline;
   timeline.devices = program.devices;
   timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped;
@@ -40,6 +37,17 @@ Timeline simulate(const Program& program, const Schedule& schedule, const StageC
   for (const Span& span : timeline.spans) timeline.makespan = std::max(timeline.makespan, span.end);
   check_device_time(timeline.makespan, program.devices);
   return timeline;
+}
+
+}  // namespace
+
+Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs, const Topology& topology) {
+  return simulate_tables(program, schedule, make_tables(program, costs, topology));
+}
+
+Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
+                  const TransferTimes& transfers) {
+  return simulate_tables(program, schedule, make_tables(program, costs, transfers));
 }
 
 }  // namespace debubble

@@ -7,7 +7,6 @@
 // span and transfer with what it waited for. Both give the same times to the nanosecond.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "sim/core/schedule.hpp"
@@ -39,6 +38,9 @@ struct Totals {
 // `schedule` is the one that was lowered: its rows name the ops.
 [[nodiscard]] Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
                                 const Topology& topology);
+// The same by what transfers take, for planners that know no topology.
+[[nodiscard]] Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
+                                const TransferTimes& transfers);
 
 // Iterations chained without a barrier: each device starts the next iteration as soon as it ends the last. Returns the
 // time per iteration once the pattern repeats (the zero-bubble papers' parallelogram), exact to the nanosecond when it

@@ -192,7 +192,13 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
 
 }  // namespace
 
-Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology, std::size_t nodes) {
+Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology) {
+  return make_tables(program, costs, [&](const Program::Channel& channel, Bytes bytes) {
+    return topology.transfer(channel.from_device, channel.to_device, bytes);
+  });
+}
+
+Tables make_tables(const Program& program, const StageCosts& costs, const TransferTimes& transfers) {
   if (costs.stages.size() != static_cast<std::size_t>(program.placement.stages())) {
     throw InputError(Diagnostic{"X003", "",
                                 "the schedule has " + std::to_string(program.placement.stages()) +
@@ -205,7 +211,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
     const Bytes output = at(costs.stages, channel.stage).output;
     const Bytes bytes = remote ? program.shares.part(output, channel.piece_class) : 0;
     tables.channel_bytes.push_back(bytes);
-    tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
+    tables.channels.push_back(transfers(channel, bytes));
     tables.has_arrivals_or_workspace |= bytes > 0;
   }
   const CellCosts costs_of(program, costs);
@@ -218,7 +224,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   tables.has_arrivals_or_workspace |= !program.copies.empty();
   if (costs.vocabulary) tables.barrier = costs.vocabulary->barrier;
   add_static(program, costs, tables);
-  check_table_range(std::max(nodes, program.nodes.size()), tables);
+  check_table_range(program.nodes.size(), tables);
   return tables;
 }
 

@@ -32,10 +32,9 @@ struct Tables {
   bool has_arrivals_or_workspace = false;
 };
 
-// Throws InputError when the whole run could exceed a 64-bit count. `nodes`: how many there will be, where the program
-// has none yet.
-[[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology,
-                                 std::size_t nodes = 0);
+// Throws InputError when the whole run could exceed a 64-bit count.
+[[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const TransferTimes& transfers);
+[[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology);
 
 // The first of the tables alone: what cells cost without any transfer.
 [[nodiscard]] std::vector<CellCost> cell_costs(const Program& program, const StageCosts& costs);

@@ -4,8 +4,9 @@
     room            may include, besides itself
     sim/core        nothing of ours
     sim/rows        sim/core
-    sim/engine, sim/topologies, sim/analysis, schedules      sim/core, sim/rows
-    cost_models, gpu                                         sim/core
+    sim/engine, sim/topologies, sim/analysis  sim/core, sim/rows
+    schedules       sim/core, sim/rows, sim/engine
+    cost_models, gpu  sim/core
     formats         sim/*, schedules
     profiler        sim/core, gpu, formats
     live            sim/core, sim/rows, schedules, gpu
@@ -39,7 +40,7 @@ ALLOWED = {
     "sim/engine": ROWS,
     "sim/topologies": ROWS,
     "sim/analysis": ROWS,
-    "schedules": ROWS,
+    "schedules": ROWS | {"sim/engine"},
     "cost_models": {"sim/core"},
     "gpu": {"sim/core"},
     "formats": SIM | {"schedules"},

@@ -1,0 +1,88 @@
+// The zero-bubble searches keep clocks of their own while they place ops: what they count is what the engine runs.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "schedules/zero_bubble/zb_auto_search.hpp"
+#include "schedules/zero_bubble/zb_v_auto_search.hpp"
+#include "tests/support/planned.hpp"
+#include "tests/support/random_case.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+Case random_passes(Dice& dice, int chunks) {
+  Case of;
+  of.devices = dice.from(chunks, 6);
+  of.microbatches = dice.from(1, 20);
+  const int most = dice.once_in(3) ? 2 : 1'000;
+  for (int s = 0; s < of.devices * chunks; ++s) {
+    of.passes.push_back({dice.from(1, most), dice.from(1, most), dice.from(1, most), dice.from(1, 4), dice.from(1, 4)});
+  }
+  of.hop = dice.from(0, most);
+  return of;
+}
+
+Nanoseconds engine_span(const Case& of, const char* placed_like, std::vector<std::vector<Op>> rows) {
+  Schedule schedule = build(placed_like, of.devices, of.microbatches);
+  schedule.rows = std::move(rows);
+  return totals_of(schedule, of).span;
+}
+
+TEST_CASE("zb-auto: the span of its plan is the engine's") {
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    Dice dice(seed);
+    const Case of = random_passes(dice, 1);
+    std::vector<AutoStage> stages;
+    for (const Pass& pass : of.passes) {
+      stages.push_back({pass.forward, pass.input_grad, pass.weight_grad, of.hop, pass.activation, pass.held,
+                        std::max(pass.activation, pass.held) + dice.from(0, 4 * of.devices)});
+    }
+    const AutoPlan plan = search_auto_plan(stages, of.microbatches);
+    std::vector<std::vector<Op>> rows;
+    for (std::size_t d = 0; d < stages.size(); ++d) {
+      std::array<std::int32_t, kOpKinds> next{};
+      rows.emplace_back();
+      for (const OpKind kind : plan.orders[d]) {
+        rows.back().push_back({kind, false, static_cast<std::int32_t>(d), next.at(static_cast<std::size_t>(kind))++});
+      }
+    }
+    CAPTURE(seed);
+    REQUIRE(engine_span(of, "zb-h1", std::move(rows)) == plan.span);
+  }
+}
+
+TEST_CASE("zb-v-auto: the span of its plan is the engine's") {
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    Dice dice(seed);
+    const Case of = random_passes(dice, 2);
+    std::vector<VDevice> devices;
+    for (int d = 0; d < of.devices; ++d) {
+      VDevice device;
+      for (const int chunk : {0, 1}) {
+        const Pass& pass = of.passes[static_cast<std::size_t>(chunk == 0 ? d : 2 * of.devices - 1 - d)];
+        device.chunks[chunk] = {pass.forward, pass.input_grad, pass.weight_grad, pass.activation, pass.held};
+        device.hops[chunk] = of.hop;
+      }
+      device.limit = least_memory(device) + dice.from(0, 4 * of.devices);
+      devices.push_back(device);
+    }
+    const VPlan plan = search_v_plan(devices, of.microbatches);
+    std::vector<std::vector<Op>> rows;
+    for (int d = 0; d < of.devices; ++d) {
+      rows.emplace_back();
+      for (const VOp& op : plan.orders[static_cast<std::size_t>(d)]) {
+        rows.back().push_back({op.kind, false, op.chunk == 0 ? d : 2 * of.devices - 1 - d, op.microbatch});
+      }
+    }
+    CAPTURE(seed);
+    REQUIRE(engine_span(of, "zb-v", std::move(rows)) == plan.span);
+  }
+}
+
+}  // namespace

@@ -11,6 +11,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/optimal/budget_param.hpp"
 #include "schedules/optimal/copies/copied_order.hpp"
+#include "schedules/optimal/order_schedule.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/optimal/program/solved_order.hpp"
 #include "schedules/zero_bubble/planning.hpp"
@@ -220,25 +221,32 @@ void search_copies(const std::vector<OrderVariant>& variants, const OptimalBudge
   found.bound.cost = std::min(found.bound.cost, found.plan.cost);
 }
 
-void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
-  std::vector<std::int32_t> next(problem.queues.size(), 0);
-  for (std::size_t d = 0; d < orders.size(); ++d) {
-    schedule.rows[d].reserve(orders[d].size());
-    for (const std::int32_t q : orders[d]) {
-      const OrderQueue& queue = at(problem.queues, q);
-      schedule.rows[d].push_back({queue.kind, false, queue.stage, at(next, q)++});
+// Where transfers take turns with compute: of the order that was found and of the rows it started from, the one that
+// takes least then. The bound stays one: no rule lets an op begin earlier than where transfers overlap.
+void take_what_runs_best(const std::vector<OrderVariant>& variants, const OptimalRequest& asked, Schedule& schedule,
+                         OptimalFound& found) {
+  if (asked.costs.p2p == P2p::kOverlapped) return;
+  const OptimalFound planned = found;
+  std::optional<Nanoseconds> least_start;
+  std::optional<Nanoseconds> least;
+  const auto consider = [&](const OrderVariant& variant, const Orders& orders, const OrderCopies& copies) {
+    write_order(variant.problem, variant.placement, orders, copies, schedule);
+    const std::optional<Nanoseconds> cost = engine_cost(schedule, variant.problem, asked.costs);
+    if (cost && (!least || *cost < *least)) {
+      least = found.plan.cost = *cost;
+      found.variant = &variant;
+      found.plan.orders = orders;
+      found.copies = copies;
     }
-  }
-}
-
-void plan_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
-  if (std::all_of(copies.begin(), copies.end(), [](const auto& lane) { return lane.empty(); })) return;
-  for (const auto& lane : copies) {
-    schedule.copies.emplace_back();
-    for (const OrderCopy& copy : lane) {
-      const std::int32_t stage = at(problem.queues, copy.forward).stage;
-      schedule.copies.back().push_back(
-          {copy.back ? Copy::Way::kBack : Copy::Way::kOut, stage, copy.microbatch, -1, copy.after});
+    return cost;
+  };
+  consider(*planned.variant, planned.plan.orders, planned.copies);
+  for (const OrderVariant& variant : variants) {
+    for (const OrderStart& start : variant.starts) {
+      const std::optional<Nanoseconds> cost = consider(variant, start.orders, {});
+      if (!cost || (least_start && *cost >= *least_start)) continue;
+      least_start = found.plan.start_cost = *cost;
+      found.plan.start = start.name;
     }
   }
 }
@@ -315,9 +323,8 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
                                                 asked.limit.activations, splits.back(), asked.goal);
     refuse_memory_limit(kOptimalName, asked.limit, asked.costs, least_limits(smallest));
   }
-  schedule.placement = found.variant->placement;
-  write_orders(found.variant->problem, found.plan.orders, schedule);
-  plan_copies(found.variant->problem, found.copies, schedule);
+  take_what_runs_best(fitting, asked, schedule, found);
+  write_order(found.variant->problem, found.variant->placement, found.plan.orders, found.copies, schedule);
   schedule.params = {{"memory_limit", asked.limit.text}, {"budget", limit.text}};
   if (asked.goal == OrderGoal::kSpan) schedule.params.emplace_back("goal", "span");
   if (asked.solver) schedule.params.emplace_back("solver", "cbc");

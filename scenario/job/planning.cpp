@@ -12,8 +12,9 @@ namespace debubble {
 
 namespace {
 
-PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& costs, const Topology& topology) {
+PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& costs, const Topology& topology, P2p p2p) {
   PlanningCosts known;
+  known.p2p = p2p;
   known.costs = costs;
   Bytes activations = 0;
   for (std::size_t s = 0; s < costs.stages.size(); ++s) {
@@ -54,7 +55,7 @@ bool reserve(PlanningCosts& known, const std::vector<Bytes>& bytes) {
 
 Schedule build_planned(const std::string& name, const ScheduleRequest& request, const StageCosts& costs,
                        const Topology& topology, P2p p2p) {
-  PlanningCosts known = known_costs(request, costs, topology);
+  PlanningCosts known = known_costs(request, costs, topology, p2p);
   ScheduleRequest planned = request;
   planned.costs = &known;
   Schedule schedule = build_schedule(name, planned);

@@ -5,13 +5,20 @@
 #include <variant>
 
 #include "sim/core/at.hpp"
-#include "sim/engine/simulate.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
 namespace {
 
 bool is_forward_op(const Op& op) { return op.kind == OpKind::kForward; }
+
+TransferTimes hops_of(const PlanTimes& times) {
+  return [&times](const Program::Channel& channel, Bytes) {
+    const bool remote = channel.from_device != channel.to_device;
+    return TransferTime{0, remote ? times.hop(channel.stage, channel.stage + 1) : 0};
+  };
+}
 
 }  // namespace
 
@@ -59,19 +66,27 @@ Nanoseconds PlanTimes::hop(int from, int to) const {
 ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs) {
   const Program program = std::get<Program>(lower(schedule));
   const PlanTimes times(schedule, costs);
-  const auto hop = [&](const Program::Channel& channel, Bytes) {
-    const bool remote = channel.from_device != channel.to_device;
-    return TransferTime{0, remote ? times.hop(channel.stage, channel.stage + 1) : 0};
-  };
-  const Timeline timeline = simulate(program, schedule, costs.costs, TransferTimes(hop));
+  const Timeline timeline = simulate(program, schedule, costs.costs, hops_of(times));
   ListTiming timing;
   timing.makespan = timeline.makespan;
   timing.rows.resize(schedule.rows.size());
   for (const Span& span : timeline.spans) {
-    timing.rows[to_index(span.device)].insert(timing.rows[to_index(span.device)].end(),
-                                              timeline.partner(span) == nullptr ? 1 : 2, {span.begin, span.end});
+    std::vector<PlannedSpan>& row = timing.rows[to_index(span.device)];
+    row.insert(row.end(), timeline.partner(span) == nullptr ? 1 : 2, {span.begin, span.end});
   }
   return timing;
+}
+
+std::optional<Totals> planned_totals(const Schedule& schedule, const PlanningCosts& costs) {
+  try {
+    const auto lowered = lower(schedule, costs.p2p);
+    const auto* program = std::get_if<Program>(&lowered);
+    if (program == nullptr) return std::nullopt;
+    const PlanTimes times(schedule, costs);
+    return simulate_totals(*program, costs.costs, hops_of(times));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace debubble

@@ -1,12 +1,14 @@
-// When the ops of a schedule begin and end if every device runs its row in order: enough of a simulation to decide
-// where an op may go. Latency per hop, no bandwidth, no copies; the engine has the last word.
+// What the engine says of a schedule by a planner's costs: when its ops begin and end, and what it takes as a whole.
+// Latency per hop, no bandwidth.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "schedules/common/contract.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
+#include "sim/engine/simulate.hpp"
 
 namespace debubble {
 
@@ -45,5 +47,9 @@ struct ListTiming {
 
 // The schedule must be complete and free of deadlock. Linear in the number of ops.
 [[nodiscard]] ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs);
+
+// What the engine says of a complete schedule under the costs' rule for transfers. Nothing where it deadlocks under
+// that rule, or the rule does not run what it holds.
+[[nodiscard]] std::optional<Totals> planned_totals(const Schedule& schedule, const PlanningCosts& costs);
 
 }  // namespace debubble

@@ -1,9 +1,12 @@
 // What the schedules of this folder share: the costs that the cost-aware ones plan for, and the V's two chunks.
 #pragma once
 
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "schedules/common/contract.hpp"
+#include "schedules/common/list_timing.hpp"
 
 namespace debubble {
 
@@ -13,6 +16,25 @@ namespace debubble {
 
 // From stage s to s+1 and back; 0 between stages of one device.
 [[nodiscard]] Nanoseconds hop_after(const PlanningCosts& costs, const Placement& placement, int stage);
+
+// The rows of that plan whose step is the shortest by the engine, under the costs' rule for transfers; of equal ones,
+// and where none runs, of the first. `plans`: one at least, in which the shortest comes first where transfers overlap.
+// set_rows(plan) gives the schedule its rows.
+template <typename Plan, typename SetRows>
+void set_shortest_rows(const std::vector<Plan>& plans, const SetRows& set_rows, const PlanningCosts& costs,
+                       const Schedule& schedule) {
+  const Plan* best = &plans.front();
+  std::optional<Nanoseconds> least;
+  for (const Plan& plan : plans) {
+    if (costs.p2p == P2p::kOverlapped) break;
+    set_rows(plan);
+    const std::optional<Totals> totals = planned_totals(schedule, costs);
+    if (!totals || (least && totals->makespan >= *least)) continue;
+    least = totals->makespan;
+    best = &plan;
+  }
+  set_rows(*best);
+}
 
 // Refuses anything but two stages per device.
 void require_two_chunks(const ScheduleRequest& request, std::string_view schedule);

@@ -59,8 +59,15 @@ Schedule build_zb_auto(const ScheduleRequest& request) {
   const std::vector<AutoStage> stages = stages_of(costs, schedule.placement, limit);
   check_auto_limit(stages, limit, costs);
   schedule.params = {{"memory_limit", limit.text}};
-  const AutoPlan plan = search_auto_plan(stages, request.microbatches);
-  for (std::size_t d = 0; d < stages.size(); ++d) schedule.rows[d] = row_in_order(plan.orders[d], static_cast<int>(d));
+  const auto set_rows = [&](const AutoPlan& plan) {
+    for (std::size_t d = 0; d < stages.size(); ++d)
+      schedule.rows[d] = row_in_order(plan.orders[d], static_cast<int>(d));
+  };
+  if (costs.p2p == P2p::kOverlapped) {
+    set_rows(search_auto_plan(stages, request.microbatches));
+  } else {
+    set_shortest_rows(all_auto_plans(stages, request.microbatches), set_rows, costs, schedule);
+  }
   return schedule;
 }
 

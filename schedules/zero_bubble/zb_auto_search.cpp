@@ -1,6 +1,7 @@
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 
@@ -244,31 +245,48 @@ class AutoWalk {
   Nanoseconds bound_ = 0;
 };
 
+// In this order: of equal walks the authors' scheduler keeps the first.
+constexpr std::array<AutoChoices, 8> kAllChoices{{{true, true, true},
+                                                  {true, true, false},
+                                                  {true, false, true},
+                                                  {true, false, false},
+                                                  {false, true, true},
+                                                  {false, true, false},
+                                                  {false, false, true},
+                                                  {false, false, false}}};
+
+AutoPlan plan_of(const std::vector<OpKind>& kinds, std::size_t stages, Nanoseconds span) {
+  AutoPlan plan;
+  plan.span = span;
+  const auto row = static_cast<std::ptrdiff_t>(kinds.size() / stages);
+  for (auto begin = kinds.begin(); begin != kinds.end(); begin += row) plan.orders.emplace_back(begin, begin + row);
+  return plan;
+}
+
 }  // namespace
 
 AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches) {
-  const auto m = static_cast<std::size_t>(microbatches);
-  AutoTables tables(stages.size(), m);
-  AutoPlan plan;
-  plan.span = std::numeric_limits<Nanoseconds>::max();
+  AutoTables tables(stages.size(), static_cast<std::size_t>(microbatches));
+  Nanoseconds span = std::numeric_limits<Nanoseconds>::max();
   std::vector<OpKind> best(tables.kinds.size());
-  // A later walk must be better, not equal: of equal ones the first in this order is kept, as the authors' scheduler
-  // does.
-  for (const bool extra : {true, false}) {
-    for (const bool skip : {true, false}) {
-      for (const bool fill : {true, false}) {
-        AutoWalk walk(stages, microbatches, {extra, skip, fill}, tables);
-        if (!walk.run(plan.span)) continue;
-        plan.span = walk.span();
-        best.swap(tables.kinds);
-      }
-    }
+  for (const AutoChoices& choices : kAllChoices) {
+    AutoWalk walk(stages, microbatches, choices, tables);
+    if (!walk.run(span)) continue;
+    span = walk.span();
+    best.swap(tables.kinds);
   }
-  for (std::size_t j = 0; j < stages.size(); ++j) {
-    const auto row = best.begin() + static_cast<std::ptrdiff_t>(3 * j * m);
-    plan.orders.emplace_back(row, row + static_cast<std::ptrdiff_t>(3 * m));
+  return plan_of(best, stages.size(), span);
+}
+
+std::vector<AutoPlan> all_auto_plans(const std::vector<AutoStage>& stages, int microbatches) {
+  AutoTables tables(stages.size(), static_cast<std::size_t>(microbatches));
+  std::vector<AutoPlan> plans;
+  for (const AutoChoices& choices : kAllChoices) {
+    AutoWalk walk(stages, microbatches, choices, tables);
+    if (!walk.run(std::numeric_limits<Nanoseconds>::max())) continue;
+    plans.push_back(plan_of(tables.kinds, stages.size(), walk.span()));
   }
-  return plan;
+  return plans;
 }
 
 }  // namespace debubble

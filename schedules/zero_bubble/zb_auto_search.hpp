@@ -35,5 +35,7 @@ struct AutoPlan {
 
 // The best of the eight walks, the first of equals. With limits as AutoStage demands there always is one.
 [[nodiscard]] AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches);
+// All eight.
+[[nodiscard]] std::vector<AutoPlan> all_auto_plans(const std::vector<AutoStage>& stages, int microbatches);
 
 }  // namespace debubble

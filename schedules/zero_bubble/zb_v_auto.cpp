@@ -54,14 +54,16 @@ Schedule build_zb_v_auto(const ScheduleRequest& request) {
   const std::vector<VDevice> devices = v_devices(costs, schedule.placement, limit);
   check_v_limit(devices, limit, costs);
   schedule.params = {{"memory_limit", limit.text}};
-  const VPlan plan = search_v_plan(devices, request.microbatches);
-  for (int d = 0; d < p; ++d) {
-    auto& row = at(schedule.rows, d);
-    row.reserve(6 * static_cast<std::size_t>(request.microbatches));
-    for (const VOp& op : at(plan.orders, d)) {
-      row.push_back({op.kind, false, op.chunk == 0 ? d : 2 * p - 1 - d, op.microbatch});
+  const auto set_rows = [&](const VPlan& plan) {
+    for (int d = 0; d < p; ++d) {
+      auto& row = at(schedule.rows, d);
+      row.clear();
+      for (const VOp& op : at(plan.orders, d)) {
+        row.push_back({op.kind, false, op.chunk == 0 ? d : 2 * p - 1 - d, op.microbatch});
+      }
     }
-  }
+  };
+  set_shortest_rows(search_v_plans(devices, request.microbatches), set_rows, costs, schedule);
   return schedule;
 }
 

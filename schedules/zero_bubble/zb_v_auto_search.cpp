@@ -296,16 +296,17 @@ Bytes least_memory(const VDevice& device) {
   return std::max({first.activation + second.activation, first.activation + second.held, first.held});
 }
 
-VPlan search_v_plan(const std::vector<VDevice>& devices, int microbatches) {
-  std::optional<VPlan> best;
+std::vector<VPlan> search_v_plans(const std::vector<VDevice>& devices, int microbatches) {
+  std::vector<VPlan> plans;
   for (const bool careful : {false, true}) {
     for (const bool before_backward : {true, false}) {
       for (const bool before_forward : {true, false}) {
         auto plan = improve(devices, microbatches, {before_backward, before_forward, careful});
-        if (plan && (!best || plan->span < best->span)) best = std::move(plan);
+        if (plan) plans.push_back(std::move(*plan));
       }
     }
-    if (best) return std::move(*best);
+    std::stable_sort(plans.begin(), plans.end(), [](const VPlan& a, const VPlan& b) { return a.span < b.span; });
+    if (!plans.empty()) return plans;
   }
   throw std::logic_error("no plan, although every device holds a microbatch");
 }

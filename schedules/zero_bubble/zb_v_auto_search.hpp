@@ -52,8 +52,8 @@ struct VPlan {
 // below that cannot work; from there on there always is a plan.
 [[nodiscard]] Bytes least_memory(const VDevice& device);
 
-// The best walk, the first of equals. Where memory runs out in all of them, walks that start a microbatch on a device
-// only when it can also finish there.
-[[nodiscard]] VPlan search_v_plan(const std::vector<VDevice>& devices, int microbatches);
+// The best walk of each pair of choices, one at least, the shortest first. Where memory runs out in all of them, walks
+// that start a microbatch on a device only when it can also finish there.
+[[nodiscard]] std::vector<VPlan> search_v_plans(const std::vector<VDevice>& devices, int microbatches);
 
 }  // namespace debubble

@@ -34,11 +34,12 @@ struct Totals {
 
 // Throws InputError when the run could exceed what a 64-bit nanosecond or byte count holds.
 [[nodiscard]] Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology);
+// The same by what transfers take, for planners that know no topology.
+[[nodiscard]] Totals simulate_totals(const Program& program, const StageCosts& costs, const TransferTimes& transfers);
 
 // `schedule` is the one that was lowered: its rows name the ops.
 [[nodiscard]] Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
                                 const Topology& topology);
-// The same by what transfers take, for planners that know no topology.
 [[nodiscard]] Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
                                 const TransferTimes& transfers);
 

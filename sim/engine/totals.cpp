@@ -172,10 +172,7 @@ std::vector<Nanoseconds> next_lane_ends(Walk& walk) {
   return ends;
 }
 
-}  // namespace
-
-Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
-  const Tables tables = make_tables(program, costs, topology);
+Totals totals_of(const Program& program, const Tables& tables) {
   Walk walk(program, tables, tables.has_arrivals_or_workspace ? Ends::kAll : Ends::kInReach);
   NoRecorder no_recorder;
   walk.run(no_recorder);
@@ -188,6 +185,16 @@ Totals simulate_totals(const Program& program, const StageCosts& costs, const To
   }
   check_device_time(result.makespan, program.devices);
   return result;
+}
+
+}  // namespace
+
+Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
+  return totals_of(program, make_tables(program, costs, topology));
+}
+
+Totals simulate_totals(const Program& program, const StageCosts& costs, const TransferTimes& transfers) {
+  return totals_of(program, make_tables(program, costs, transfers));
 }
 
 Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,

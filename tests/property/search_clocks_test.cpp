@@ -1,11 +1,15 @@
-// The zero-bubble searches keep clocks of their own while they place ops: what they count is what the engine runs.
+// Searches keep clocks of their own while they place ops: what they count is what the engine runs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "schedules/catalog.hpp"
+#include "schedules/optimal.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 #include "schedules/zero_bubble/zb_v_auto_search.hpp"
 #include "tests/support/planned.hpp"
@@ -72,7 +76,7 @@ TEST_CASE("zb-v-auto: the span of its plan is the engine's") {
       device.limit = least_memory(device) + dice.from(0, 4 * of.devices);
       devices.push_back(device);
     }
-    const VPlan plan = search_v_plan(devices, of.microbatches);
+    const VPlan plan = search_v_plans(devices, of.microbatches).front();
     std::vector<std::vector<Op>> rows;
     for (int d = 0; d < of.devices; ++d) {
       rows.emplace_back();
@@ -83,6 +87,42 @@ TEST_CASE("zb-v-auto: the span of its plan is the engine's") {
     CAPTURE(seed);
     REQUIRE(engine_span(of, "zb-v", std::move(rows)) == plan.span);
   }
+}
+
+// Nothing where it deadlocks.
+std::optional<Nanoseconds> engine_step(const Schedule& schedule, const Case& of, P2p p2p) {
+  const auto lowered = lower(schedule, p2p);
+  const auto* program = std::get_if<Program>(&lowered);
+  if (program == nullptr) return std::nullopt;
+  return simulate_totals(*program, of.costs(), Topology::ideal(of.hop, 0)).makespan;
+}
+
+TEST_CASE("under every rule for transfers a plan takes what it says, and no other of its search takes less") {
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Dice dice(seed);
+    Case of = random_passes(dice, 1);
+    of.microbatches = dice.from(1, 8);
+    PlanningCosts costs = of.known();
+    ScheduleRequest request{of.devices, of.microbatches, 1, {{"memory_limit", "4p"}}, &costs};
+    for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+      CAPTURE(seed);
+      CAPTURE(static_cast<int>(p2p));
+      costs.p2p = P2p::kOverlapped;
+      request.params.erase("budget");
+      const std::optional<Nanoseconds> unaware = engine_step(build_schedule("zb-auto", request), of, p2p);
+      costs.p2p = p2p;
+      const std::optional<Nanoseconds> aware = engine_step(build_schedule("zb-auto", request), of, p2p);
+      if (unaware) REQUIRE(aware <= unaware);
+      if (aware < unaware) ++better;
+      request.params["budget"] = "100";
+      const OptimalSchedule found = search_optimal(request);
+      REQUIRE(engine_step(found.schedule, of, p2p) == found.proof.time);
+      REQUIRE(found.proof.bound <= found.proof.time);
+      if (aware) REQUIRE(found.proof.time <= *aware);
+    }
+  }
+  CHECK(better > 10);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/optimal/budget_param.hpp"
 #include "schedules/optimal/copies/copied_order.hpp"
-#include "schedules/optimal/order_schedule.hpp"
+#include "schedules/optimal/copies/order_schedule.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/optimal/program/solved_order.hpp"
 #include "schedules/zero_bubble/planning.hpp"

@@ -172,7 +172,7 @@ std::vector<Nanoseconds> next_lane_ends(Walk& walk) {
   return ends;
 }
 
-Totals totals_of(const Program& program, const Tables& tables) {
+Totals run_totals(const Program& program, const Tables& tables) {
   Walk walk(program, tables, tables.has_arrivals_or_workspace ? Ends::kAll : Ends::kInReach);
   NoRecorder no_recorder;
   walk.run(no_recorder);
@@ -190,11 +190,11 @@ Totals totals_of(const Program& program, const Tables& tables) {
 }  // namespace
 
 Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
-  return totals_of(program, make_tables(program, costs, topology));
+  return run_totals(program, make_tables(program, costs, topology));
 }
 
 Totals simulate_totals(const Program& program, const StageCosts& costs, const TransferTimes& transfers) {
-  return totals_of(program, make_tables(program, costs, transfers));
+  return run_totals(program, make_tables(program, costs, transfers));
 }
 
 Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,

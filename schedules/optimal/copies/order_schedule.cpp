@@ -1,4 +1,4 @@
-#include "schedules/optimal/order_schedule.hpp"
+#include "schedules/optimal/copies/order_schedule.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@ namespace debubble {
 
 namespace {
 
-void write_rows(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
+void set_order_rows(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
   std::vector<std::int32_t> next(problem.queues.size(), 0);
   for (std::size_t d = 0; d < orders.size(); ++d) {
     schedule.rows[d].reserve(orders[d].size());
@@ -22,7 +22,7 @@ void write_rows(const OrderProblem& problem, const Orders& orders, Schedule& sch
   }
 }
 
-void write_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
+void set_order_copies(const OrderProblem& problem, const OrderCopies& copies, Schedule& schedule) {
   if (std::all_of(copies.begin(), copies.end(), [](const auto& lane) { return lane.empty(); })) return;
   for (const auto& lane : copies) {
     schedule.copies.emplace_back();
@@ -41,8 +41,8 @@ void write_order(const OrderProblem& problem, const Placement& placement, const 
   schedule.placement = placement;
   schedule.rows.assign(schedule.rows.size(), {});
   schedule.copies.clear();
-  write_rows(problem, orders, schedule);
-  write_copies(problem, copies, schedule);
+  set_order_rows(problem, orders, schedule);
+  set_order_copies(problem, copies, schedule);
 }
 
 std::optional<Nanoseconds> engine_cost(const Schedule& schedule, const OrderProblem& problem,

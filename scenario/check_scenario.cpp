@@ -223,8 +223,8 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--p2p",
        .group = kGroup,
        .type = "MODE",
-       .words = "overlapped|blocking|coupled",
-       .help = "sends: overlapped (default), blocking or coupled",
+       .words = "overlapped|blocking|coupled|late",
+       .help = "overlapped (default), blocking, coupled or late",
        .preset = "overlapped",
        .target = &flags.p2p},
   };

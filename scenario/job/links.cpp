@@ -40,8 +40,9 @@ Assumed<Topology> make_topology(const Scenario& scenario, int devices) {
   Topology topology =
       taken(scenario.cluster.graph == nullptr ? ideal_topology(scenario) : cluster_topology(scenario, devices),
             made.assumptions);
-  const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
-                                         "coupled: fused exchanges between ops"};
+  const std::array<const char*, 4> modes{"overlapped with compute", "blocking: holds both compute lanes",
+                                         "coupled: fused exchanges between ops",
+                                         "late: received directly before the op"};
   assume(made.assumptions, "transfers", at(modes, scenario.p2p), given_or_default(scenario.p2p != P2p::kOverlapped));
   const auto placed = placed_layers(scenario, devices);
   made.value = topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())

@@ -51,6 +51,7 @@ class ReplayGraph::Builder {
       const Transfer& transfer = runs_.transfer(i);
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
+      if (p2p_ == P2p::kLate && transfer.to_span >= 0) wait(i, at(before_, transfer.to_span));
       if (p2p_ == P2p::kBlocking && transfer.from_span >= 0 && transfer.to_span >= 0) {
         wait(at(after_, transfer.from_span), i);
       }

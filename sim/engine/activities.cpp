@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/at.hpp"
+#include "sim/engine/transfer_rule.hpp"
 
 namespace debubble {
 
@@ -28,10 +29,9 @@ class Waits {
         if (copy_engines_) returns(visit);
         break;
       case P2p::kBlocking:
-        held(visit, false);
-        break;
       case P2p::kCoupled:
-        held(visit, true);
+      case P2p::kLate:
+        held(visit, transfer_rule(program_.p2p));
         break;
     }
   }
@@ -95,13 +95,14 @@ class Waits {
     }
   }
 
-  // Transfers hold lanes: blocking, each waits for what came before it on both; coupled, for the cells before it
-  // (the last of each slot), and the next cell of each waits for the whole exchange.
+  // Transfers are nodes. The next cell of a lane waits for all that hold it since its last cell.
   template <typename Visit>
-  void held(const Visit& visit, bool coupled) const {
+  void held(const Visit& visit, const TransferRule& rule) const {
+    using After = TransferRule::After;
     struct Lane {
       std::int32_t cell = -1;
-      std::vector<std::int32_t> transfers;  // since that cell; blocking: the last one only
+      std::vector<std::int32_t>
+          transfers;  // that hold it since that cell; where each waits for the one before: the last
     };
     std::vector<Lane> lanes(to_index(program_.devices));
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
@@ -117,14 +118,18 @@ class Waits {
         continue;
       }
       const Program::Channel& channel = program_.channels[node.channel()];
-      for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-        Lane& lane = at(lanes, device);
-        if (coupled || lane.transfers.empty()) {
-          if (lane.cell >= 0) visit(lane.cell, edge);
-        } else {
+      for (const bool sends : {true, false}) {
+        Lane& lane = at(lanes, sends ? channel.from_device : channel.to_device);
+        const After after = sends ? rule.sender : rule.receiver;
+        if (after == After::kMaker) {
+          visit(node.input, edge);
+        } else if (after == After::kLane && !lane.transfers.empty()) {
           visit(lane.transfers.back(), edge);
+        } else if (lane.cell >= 0) {
+          visit(lane.cell, edge);
         }
-        if (!coupled) lane.transfers.clear();
+        if (sends && !rule.holds_sender) continue;
+        if (after == After::kLane) lane.transfers.clear();
         lane.transfers.push_back(target);
       }
     }

@@ -4,6 +4,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
+#include "sim/engine/transfer_rule.hpp"
 
 namespace debubble {
 
@@ -93,31 +94,35 @@ bool ClusterNodes::take_lanes(int replica, std::int32_t node) {
   const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return true;  // a copy lane: no task takes it
-  const std::int32_t other = of.is_transfer() ? program_.channels[of.channel()].to_device : device;
-  for (const std::int32_t on : {device, other}) {
+  const HeldLanes held = held_by(of);
+  for (const std::int32_t on : held) {
     const std::int32_t task = lanes_.of(replica, on).task;
     if (task < 0) continue;
     releases_[id(replica, node)] = {task, false};
     return false;
   }
-  ++lanes_.of(replica, device).occupied;
-  if (of.is_transfer()) ++lanes_.of(replica, other).occupied;
+  for (const std::int32_t on : held) ++lanes_.of(replica, on).occupied;
   return true;
+}
+
+ClusterNodes::HeldLanes ClusterNodes::held_by(const Program::Node& node) const {
+  if (!node.is_transfer()) return {{program_.device_of(node)}, 1};
+  const Program::Channel& channel = program_.channels[node.channel()];
+  if (!transfer_rule(program_.p2p).holds_sender) return {{channel.to_device}, 1};
+  return {{channel.from_device, channel.to_device}, 2};
 }
 
 void ClusterNodes::leave_lanes(int replica, std::int32_t node) {
   const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return;
-  const auto leave = [&](std::int32_t on) {
+  for (const std::int32_t on : held_by(of)) {
     DeviceLanes& lane = lanes_.of(replica, on);
     --lane.occupied;
     lane.last = {Cause::Kind::kNode, node};
     lane.last_end = clock_.now;
-  };
-  leave(device);
-  if (of.is_transfer()) leave(program_.channels[of.channel()].to_device);
-  lanes_.of(replica, device).running = -1;
+    lane.running = -1;
+  }
   others_at_work_ = true;
 }
 
@@ -140,7 +145,7 @@ void ClusterNodes::run(int replica, std::int32_t node) {
   }
 }
 
-// Blocking and coupled: a node of its own that holds lanes until the last byte is there.
+// A node of its own, which holds lanes until the last byte is there.
 void ClusterNodes::run_transfer(int replica, std::int32_t node) {
   const std::size_t channel = program_.nodes[to_index(node)].channel();
   const ClusterLinks::Route& route = links_.channel(replica, static_cast<std::int32_t>(channel));

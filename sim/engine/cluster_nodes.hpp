@@ -6,6 +6,7 @@
 // that changes, and events for ends that have moved are out of date.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -82,6 +83,15 @@ class ClusterNodes {
   }
   void meet_wait(int replica, std::int32_t node, Nanoseconds at);
   void release(int replica, std::int32_t node);
+  // The devices whose compute lanes a cell or transfer holds.
+  struct HeldLanes {
+    std::array<std::int32_t, 2> devices{};
+    std::size_t count = 0;
+
+    [[nodiscard]] const std::int32_t* begin() const { return devices.data(); }
+    [[nodiscard]] const std::int32_t* end() const { return devices.data() + count; }
+  };
+  [[nodiscard]] HeldLanes held_by(const Program::Node& node) const;
   [[nodiscard]] bool take_lanes(int replica, std::int32_t node);
   void leave_lanes(int replica, std::int32_t node);
   void run(int replica, std::int32_t node);

@@ -6,6 +6,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/engine/tables.hpp"
+#include "sim/engine/transfer_rule.hpp"
 
 namespace debubble {
 
@@ -36,8 +37,8 @@ class CriticalGraph::Builder {
  private:
   using Wait = Program::ExtraInput::Wait;
 
-  // What a lane's next cell waits for: in blocking and coupled modes transfers hold the lane after its last cell, and
-  // any of them may end last.
+  // What a lane's next cell waits for: transfers that are nodes hold the lane after its last cell, and any of them may
+  // end last.
   struct LaneState {
     std::int32_t cell = -1;               // the last one
     std::vector<std::int32_t> transfers;  // since then
@@ -60,7 +61,7 @@ class CriticalGraph::Builder {
       end_[k] = begin_[k] + (node.is_transfer() ? tables_.channels[node.channel()].total() : durations_[k]);
       if (node.is_transfer()) {
         const Program::Channel& channel = program_.channels[node.channel()];
-        at(lanes_, channel.from_device).transfers.push_back(number);
+        if (transfer_rule(program_.p2p).holds_sender) at(lanes_, channel.from_device).transfers.push_back(number);
         at(lanes_, channel.to_device).transfers.push_back(number);
       } else {
         LaneState& lane = at(lanes_, tables_.cells[node.cell()].device);
@@ -79,16 +80,21 @@ class CriticalGraph::Builder {
     for (const std::int32_t transfer : lane.transfers) wait(transfer);
   }
 
-  // Coupled exchanges are posted when both devices have ended their last cell.
   void wait_as_transfer(const Program::Node& node) {
+    const TransferRule rule = transfer_rule(program_.p2p);
     const Program::Channel& channel = program_.channels[node.channel()];
-    for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-      const LaneState& lane = at(lanes_, device);
-      if (program_.p2p == P2p::kCoupled) {
-        wait(lane.cell);
-      } else {
-        wait_for_lane(lane);
-      }
+    wait_as_end(rule.sender, node, at(lanes_, channel.from_device));
+    wait_as_end(rule.receiver, node, at(lanes_, channel.to_device));
+  }
+
+  void wait_as_end(TransferRule::After after, const Program::Node& transfer, const LaneState& lane) {
+    switch (after) {
+      case TransferRule::After::kMaker:
+        return wait(transfer.input);
+      case TransferRule::After::kCell:
+        return wait(lane.cell);
+      case TransferRule::After::kLane:
+        return wait_for_lane(lane);
     }
   }
 

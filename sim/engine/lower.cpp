@@ -286,6 +286,8 @@ std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
       return lower_blocking(schedule);
     case P2p::kCoupled:
       return lower_coupled(schedule);
+    case P2p::kLate:
+      return lower_late(schedule);
   }
   if (has_feature_fields(schedule)) return lower_features(schedule);
   auto lowered = OverlappedLowering(schedule).run();

@@ -1,10 +1,10 @@
-// Lowering where transfers hold compute lanes: blocking and coupled p2p. Transfers become nodes of their own.
+// Lowering where transfers hold compute lanes: blocking, coupled and late p2p. Transfers become nodes of their own.
 //
 // Phases: lower with overlapped transfers first, and throw that program away. What it proves is kept: the schedule is
 // complete, and free of deadlock on its own, so nothing here looks for a missing or repeated op again. Then emit cells
 // and transfers in an order in which both lanes of a transfer have run everything before it. Blocking always finds one:
-// a transfer is placed right after its maker, and waits for nothing. Coupled may not, for an exchange waits for its
-// other end; that cycle is the only new deadlock.
+// a transfer is placed right after its maker, and waits for nothing; late does, for it is placed right before its user.
+// Coupled may not, for an exchange waits for its other end; that cycle is the only new deadlock.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -186,6 +186,53 @@ class BlockingLowering : HeldLowering {
   std::vector<std::size_t> waits_for_;  // by device: tensor
 };
 
+// Late: each device runs its row as far as what it takes has been made, with the transfers of a cell's inputs directly
+// before it.
+class LateLowering : HeldLowering {
+ public:
+  LateLowering(const Schedule& schedule, Lowering::Scan scan)
+      : HeldLowering(schedule, P2p::kLate, scan), waits_for_(schedule.rows.size(), kNoTensor) {}
+
+  Program run() {
+    std::deque<std::size_t> runnable;
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) runnable.push_back(device);
+    for (; !runnable.empty(); runnable.pop_front()) {
+      const std::size_t device = runnable.front();
+      while (!at_end(device) && is_ready(device)) {
+        const Stretch cell = next_cell(device);
+        for (const Tensor& tensor : remote_inputs(device, cell)) place(tensor);
+        emit_cell(device);
+        for (const Tensor& tensor : remote_outputs(device, cell)) {
+          const auto user = static_cast<std::size_t>(lowering_.user(tensor));
+          if (waits_for_[user] == lowering_.number(tensor)) runnable.push_back(user);
+        }
+      }
+    }
+    return std::move(program_);
+  }
+
+ private:
+  static constexpr std::size_t kNoTensor = static_cast<std::size_t>(-1);
+
+  bool is_ready(std::size_t device) {
+    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
+      waits_for_[device] = lowering_.number(tensor);
+      if (maker_[waits_for_[device]] == kNotYet) return false;
+    }
+    waits_for_[device] = kNoTensor;
+    return true;
+  }
+
+  // Its begin is asked of its maker.
+  void place(const Tensor& tensor) {
+    const auto node = static_cast<std::int32_t>(program_.nodes.size());
+    program_.reach = std::max(program_.reach, node - maker_[lowering_.number(tensor)]);
+    emit_transfer(tensor);
+  }
+
+  std::vector<std::size_t> waits_for_;  // by device: tensor
+};
+
 // Coupled: between two slots of a device all sends of the first and all receives of the second are one exchange. A
 // transfer can be placed once both its ends are posted; a slot once its whole exchange is placed.
 class CoupledLowering : HeldLowering {
@@ -318,6 +365,12 @@ std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule) {
   auto checked = check_overlapped(schedule);
   if (auto* deadlock = std::get_if<Deadlock>(&checked)) return std::move(*deadlock);
   return BlockingLowering(schedule, std::get<Lowering::Scan>(checked)).run();
+}
+
+std::variant<Program, Deadlock> lower_late(const Schedule& schedule) {
+  auto checked = check_overlapped(schedule);
+  if (auto* deadlock = std::get_if<Deadlock>(&checked)) return std::move(*deadlock);
+  return LateLowering(schedule, std::get<Lowering::Scan>(checked)).run();
 }
 
 std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule) {

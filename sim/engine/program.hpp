@@ -22,10 +22,11 @@
 namespace debubble {
 
 struct Program {
-  // One cell of a device's row, or (blocking and coupled only) one transfer. 8 bytes: `simulate` streams over them.
+  // One cell of a device's row, or (where transfers do not overlap) one transfer. 8 bytes: `simulate` streams over
+  // them.
   struct Node {
     // Node whose end this one waits for in addition to its lane: the maker of an input from another device, or
-    // (blocking and coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
+    // (where it is a node) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
     std::int32_t input = -1;
     std::uint32_t what = 0;  // index into `cells`; for a transfer, kTransfer + index into `channels`
 

@@ -18,6 +18,7 @@
 #include "sim/core/timeline.hpp"
 #include "sim/engine/program.hpp"
 #include "sim/engine/tables.hpp"
+#include "sim/engine/transfer_rule.hpp"
 
 namespace debubble {
 
@@ -80,7 +81,7 @@ class SpanRecorder {
     if (partner != nullptr) remember(*partner, end);
   }
 
-  // Blocking and coupled only: overlapped transfers are recorded by the cell that receives them.
+  // Of a transfer that is a node: overlapped ones are recorded by the cell that receives them.
   void transfer(std::size_t k, Nanoseconds begin, Nanoseconds end) {
     const Program::Node& node = program_.nodes[k];
     const auto& channel = program_.channels[node.channel()];
@@ -88,15 +89,15 @@ class SpanRecorder {
     LaneState& receiver = at(lanes_, channel.to_device);
     const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
     span_of_node_[k] = index;
-    // A coupled exchange is gated by the cell before it, not by other transfers of the exchange.
-    const bool coupled = program_.p2p == P2p::kCoupled;
-    const Gate& senders = coupled ? sender.last_span : sender.last;
-    const Gate& receivers = coupled ? receiver.last_span : receiver.last;
+    const TransferRule rule = transfer_rule(program_.p2p);
+    const Gate senders = gate_after(rule.sender, node, sender);
+    const Gate receivers = gate_after(rule.receiver, node, receiver);
     Transfer& made = at(timeline_.transfers, index);
     made.gate = end_of(receivers) > end_of(senders) ? receivers : senders;
     Nanoseconds ready = 0;
     times_.add_gate(k, end_of(made.gate), made.gate, ready);
     for (LaneState* lane : {&sender, &receiver}) {
+      if (lane == &sender && !rule.holds_sender) continue;
       if (lane->last.kind == Gate::Kind::kStart || end >= lane->last_end) {
         lane->last = {Gate::Kind::kTransfer, index};
         lane->last_end = end;
@@ -120,6 +121,18 @@ class SpanRecorder {
     Gate last_span;                 // the last cell
     Nanoseconds last_end = 0;
   };
+
+  [[nodiscard]] Gate gate_after(TransferRule::After after, const Program::Node& transfer, const LaneState& lane) const {
+    switch (after) {
+      case TransferRule::After::kMaker:
+        return {Gate::Kind::kSpan, at(span_of_node_, transfer.input)};
+      case TransferRule::After::kCell:
+        return lane.last_span;
+      case TransferRule::After::kLane:
+        return lane.last;
+    }
+    return {};
+  }
 
   // Spans are ordered by device; count them first so that each device's run of indexes is known.
   void lay_out() {

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "sim/engine/tables.hpp"
-
 #include "sim/core/at.hpp"
+#include "sim/engine/tables.hpp"
+#include "sim/engine/transfer_rule.hpp"
 
 namespace debubble {
 
@@ -62,6 +62,7 @@ class BasicWalk {
         break;
       case P2p::kBlocking:
       case P2p::kCoupled:
+      case P2p::kLate:
         run_held(recorder);
         break;
     }
@@ -121,7 +122,7 @@ class BasicWalk {
   // Every transfer is a node of its own and comes before the cell that needs it, so lanes alone give a cell's start.
   template <typename Recorder>
   void run_held(Recorder& recorder) {
-    const bool coupled = program_.p2p == P2p::kCoupled;
+    const TransferRule rule = transfer_rule(program_.p2p);
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (!node.is_transfer()) {
@@ -133,13 +134,25 @@ class BasicWalk {
       const Program::Channel& channel = program_.channels[node.channel()];
       Lane& lane = at(lanes_, channel.from_device);
       Lane& other = at(lanes_, channel.to_device);
-      const Nanoseconds begin = coupled ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
+      const Nanoseconds begin = std::max(after(rule.sender, node, lane), after(rule.receiver, node, other));
       const Nanoseconds end = begin + tables_.channels[node.channel()].total();
       recorder.transfer(k, begin, end);
       ends_[k & mask_] = end;
-      lane.free = std::max(lane.free, end);
+      if (rule.holds_sender) lane.free = std::max(lane.free, end);
       other.free = std::max(other.free, end);
     }
+  }
+
+  [[nodiscard]] Nanoseconds after(TransferRule::After what, const Program::Node& transfer, const Lane& lane) const {
+    switch (what) {
+      case TransferRule::After::kMaker:
+        return end(transfer.input);
+      case TransferRule::After::kCell:
+        return lane.posted;
+      case TransferRule::After::kLane:
+        return lane.free;
+    }
+    return 0;
   }
 
   template <typename Recorder>

@@ -19,16 +19,22 @@ namespace {
 class GateFinder {
  public:
   GateFinder(Timeline& timeline, const OpIndex& ops, P2p p2p) : timeline_(timeline), ops_(ops) {
-    if (p2p == P2p::kOverlapped) return;
+    if (p2p == P2p::kOverlapped || p2p == P2p::kLate) return;
     constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
     for (auto& ranks : rank_) ranks.assign(to_index(ops.size()), kLast);
     std::int32_t rank = 0;
     for (const Placed& placed : transfer_order(ops, p2p)) at(rank_[placed.transfer ? 1 : 0], placed.op) = rank++;
   }
 
-  // Compute never waits for a send: a span waits for its lane or for an input that came later.
-  void overlapped() {
-    for (Transfer& transfer : timeline_.transfers) transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
+  // Compute never waits for a send: a span waits for its lane or for an input that came later. `late`: that one waited
+  // for the span before its user, too.
+  void overlapped(bool late) {
+    for (Transfer& transfer : timeline_.transfers) {
+      transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
+      if (!late) continue;
+      const Gate posted = before(to_index(transfer.to_span));
+      if (end_of(posted) > end_of(transfer.gate) && fits(posted, transfer.begin)) transfer.gate = posted;
+    }
     const auto inputs = by_user();
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       Span& span = timeline_.spans[k];
@@ -221,7 +227,10 @@ void add_gates(Timeline& timeline, const OpIndex& ops, P2p p2p) {
   GateFinder finder(timeline, ops, p2p);
   switch (p2p) {
     case P2p::kOverlapped:
-      finder.overlapped();
+      finder.overlapped(false);
+      break;
+    case P2p::kLate:
+      finder.overlapped(true);
       break;
     case P2p::kBlocking:
       finder.blocking();

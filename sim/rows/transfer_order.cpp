@@ -137,6 +137,7 @@ class Coupled : Placing {
 std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p) {
   switch (p2p) {
     case P2p::kOverlapped:
+    case P2p::kLate:
       break;
     case P2p::kBlocking:
       return Blocking(ops).run();

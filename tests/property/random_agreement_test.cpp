@@ -14,7 +14,7 @@ using namespace debubble::testing;
 
 namespace {
 
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
+constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate};
 
 // Runs `count` seeds in one mode and stops at the first that disagrees.
 void agree_on_seeds(std::uint64_t first_seed, int count, P2p p2p) {
@@ -49,6 +49,10 @@ TEST_CASE("random schedules agree with the reference simulator, blocking transfe
 
 TEST_CASE("random schedules agree with the reference simulator, coupled transfers") {
   agree_on_seeds(200'001, 2500, P2p::kCoupled);
+}
+
+TEST_CASE("random schedules agree with the reference simulator, late transfers") {
+  agree_on_seeds(300'001, 2500, P2p::kLate);
 }
 
 TEST_CASE("a pair whose members depend on each other is refused, not simulated") {

@@ -165,11 +165,13 @@ EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const Ho
 
 reference::Mode reference_mode(P2p p2p) {
   if (p2p == P2p::kBlocking) return reference::Mode::kBlocking;
+  if (p2p == P2p::kLate) return reference::Mode::kLate;
   return p2p == P2p::kCoupled ? reference::Mode::kCoupled : reference::Mode::kOverlapped;
 }
 
 std::string name_of(P2p p2p) {
   if (p2p == P2p::kBlocking) return "blocking";
+  if (p2p == P2p::kLate) return "late";
   return p2p == P2p::kCoupled ? "coupled" : "overlapped";
 }
 

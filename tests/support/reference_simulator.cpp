@@ -277,6 +277,32 @@ void time_blocking(const Plan& plan, Outcome& outcome) {
   }
 }
 
+// A device asks for what its next cell takes when the cell before that has ended.
+void time_late(const Plan& plan, Outcome& outcome) {
+  std::vector<std::size_t> head(outcome.cells.size(), 0);
+  std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
+      if (head[d] == outcome.cells[d].size()) continue;
+      for (const Input& input : plan.inputs[d][head[d]]) {
+        if (input.hop < 0) continue;
+        Hop& hop = outcome.hops[static_cast<std::size_t>(input.hop)];
+        const Cell& maker = outcome.cells[hop.from_device][hop.from_cell];
+        if (finished(hop) || !finished(maker)) continue;
+        hop.begin = std::max(maker.end, lane[d]);
+        hop.end = hop.begin + hop.duration;
+      }
+      Cell& cell = outcome.cells[d][head[d]];
+      if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
+      run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
+      lane[d] = cell.end;
+      ++head[d];
+      progress = true;
+    }
+  }
+}
+
 // Batch k of a device stands before its slot k and behind slot k-1: posted when slot k-1 has ended, or at time 0.
 bool batch_posted(const std::vector<Cell>& cells, const DeviceSlots& slots, std::size_t batch, Nanoseconds& when) {
   when = batch == 0 ? 0 : cells[slots.last[batch - 1]].end;
@@ -374,6 +400,7 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
   }
   if (mode == Mode::kOverlapped) time_overlapped(schedule, plan, outcome);
   if (mode == Mode::kBlocking) time_blocking(plan, outcome);
+  if (mode == Mode::kLate) time_late(plan, outcome);
   if (mode == Mode::kCoupled) time_coupled(slots_of(schedule, outcome.cells), plan, outcome);
   conclude(outcome);
   if (!outcome.deadlock) measure_memory(schedule, costs, outcome);

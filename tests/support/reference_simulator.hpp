@@ -13,7 +13,7 @@
 
 namespace debubble::reference {
 
-enum class Mode { kOverlapped, kBlocking, kCoupled };
+enum class Mode { kOverlapped, kBlocking, kCoupled, kLate };
 
 // One op, or the two members of an overlapped pair, in the order of the device's row.
 struct Cell {

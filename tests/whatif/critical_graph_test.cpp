@@ -19,7 +19,7 @@
 namespace debubble::testing {
 namespace {
 
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
+constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate};
 
 std::vector<Nanoseconds> plain_durations(const Program& program, const Schedule& schedule, const StageCosts& costs) {
   return varied_durations(program, schedule, costs, Variation{}, 0);

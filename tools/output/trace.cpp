@@ -39,7 +39,8 @@ void write_trace(const Simulated& run, const std::string& command_line, const Ru
   info.causes = !choice.ops_only;
   if (record != nullptr) add_origin(info, *record, median_iteration(*record));
   const TextSink sink = [&](std::string_view text) { file.write(text); };
-  require_room(run.job.schedule.total_ops(), choice.perfetto ? 150 : 410, "a run without a trace takes no more than now");
+  require_room(run.job.schedule.total_ops(), choice.perfetto ? 150 : 410,
+               "a run without a trace takes no more than now");
   const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   if (choice.perfetto) {
     (void)write_perfetto_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info, sink);

@@ -23,8 +23,9 @@ struct TraceChoice {
   bool perfetto = false;  // Perfetto's own format in place of Chrome's
 };
 
-// A trace. `record` (may be null: the run is simulated) is the same run, whose median iteration is shown: the trace takes
-// who ran it and what memory was counted from there. Throws InputError X005 where the machine has not the memory for it.
+// A trace. `record` (may be null: the run is simulated) is the same run, whose median iteration is shown: the trace
+// takes who ran it and what memory was counted from there. Throws InputError X005 where the machine has not the memory
+// for it.
 void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record,
                  const TraceChoice& choice, OutputFile& file);
 

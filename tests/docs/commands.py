@@ -25,13 +25,18 @@ def command_at(lines, index):
     return index + 1, "\n".join(command)
 
 
+def same(expected, actual):
+    return expected == actual or ("[..]" in expected and
+                                  re.fullmatch(".*".join(map(re.escape, expected.split("[..]"))), actual) is not None)
+
+
 def matches(expected, actual):
-    """Whether the lines are equal, `...` standing for any number of lines."""
+    """Whether the lines are equal, `...` standing for any number of lines and `[..]` for a part of one."""
     if not expected:
         return not actual
     if expected[0] == "...":
         return any(matches(expected[1:], actual[skip:]) for skip in range(len(actual) + 1))
-    return bool(actual) and expected[0] == actual[0] and matches(expected[1:], actual[1:])
+    return bool(actual) and same(expected[0], actual[0]) and matches(expected[1:], actual[1:])
 
 
 def take_shown(expected, shown, names, place, lines):
@@ -39,5 +44,5 @@ def take_shown(expected, shown, names, place, lines):
     if matches(expected, shown):
         lines += expected
         return []
-    lines += shown
+    lines += [next((kept for kept in expected if "[..]" in kept and same(kept, line)), line) for line in shown]
     return ["\n".join([place, *difflib.unified_diff(expected, shown, *names, lineterm="")])]

@@ -11,7 +11,7 @@ Text before the first title is about the file; a title may have several lines. E
 its own, but for `inputs`, the folder of that name beside the transcript, where a command names it. Nothing of the tester's
 terminal, colours or language reaches it. A command is followed by stdout, by stderr with `! ` before each line, and by
 `? STATUS` unless it ended with 0. What begins with `error[` is a refusal: exit status 2, nothing on stdout, this on stderr, and
-no file made or changed. A line `...` stands for any number of lines.
+no file made or changed. A line `...` stands for any number of lines, `[..]` for a part of one: other libraries' words.
 """
 
 import concurrent.futures
@@ -22,7 +22,6 @@ import tempfile
 
 from commands import PROGRESS, TIMEOUT_S, command_at, take_shown
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH")
 
 
@@ -68,8 +67,11 @@ def text_lines(data):
 def shown_by(command, folder, environment):
     """Lines as a transcript has them."""
     before = files_in(folder)
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=TIMEOUT_S, check=False)
+    try:
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return [f"? it ran longer than {TIMEOUT_S} s"]
     out, err = text_lines(done.stdout), [line for line in text_lines(done.stderr) if not PROGRESS.fullmatch(line)]
     refused = done.returncode == 2 and not out and err and err[0].startswith("error[")
     lines = out + [line if refused else f"! {line}" for line in err]
@@ -118,6 +120,7 @@ SELF_TEST = [  # content, what must be said about it ("" = nothing)
     ("# after a failure\n$ echo a\nb\n\n# the next\n$ false", "+? 1"),
     ("# a status\n$ echo a; exit 3\na\n? 3", ""),
     ("# another status\n$ exit 3\n? 4", "+? 3"),
+    ("# a part\n$ echo a b c\na [..] c\n$ echo a b\na [..] c", "-a [..] c"),
     ("# both\n$ echo a; echo b >&2\na\n! b", ""),
     ("# stderr\n$ echo a; echo b >&2\na\nb", "+! b"),
     ("# a refusal\n$ echo 'error[A]: b' >&2; exit 2\nerror[A]: b", ""),
@@ -147,8 +150,8 @@ def transcript_failures():
                 found = str(error)
             if bool(found) != bool(expected) or expected not in found:
                 failures.append(f"{content!r}: expected {expected!r}, found {found!r}")
-        path.write_text("about\n\n# a\n$ echo a\nb\nc\n\n# b\n$ echo b; false\n# c\n$ true\nold\n", encoding="utf-8")
+        path.write_text("about\n\n# a\n$ echo a; echo b\n[..]a\nc\n\n# b\n$ echo b; false\n# c\n$ true\nold\n", encoding="utf-8")
         check_transcript(path, None, update=True)
-        if path.read_text(encoding="utf-8") != "about\n\n# a\n$ echo a\na\n\n# b\n$ echo b; false\nb\n? 1\n# c\n$ true\n":
+        if path.read_text(encoding="utf-8") != "about\n\n# a\n$ echo a; echo b\n[..]a\nb\n\n# b\n$ echo b; false\nb\n? 1\n# c\n$ true\n":
             failures.append("update of a transcript: " + path.read_text(encoding="utf-8"))
     return failures

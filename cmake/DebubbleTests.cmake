@@ -46,6 +46,21 @@ function(debubble_add_tests)
                FAIL_REGULAR_EXPRESSION "test cases: *0 ")
 endfunction()
 
+# debubble_add_transcripts()
+#
+# A test for each transcript of the folder (tests/docs/transcript.py), labelled with it.
+function(debubble_add_transcripts)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME area)
+  file(GLOB transcripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.transcript")
+  foreach(transcript IN LISTS transcripts)
+    cmake_path(GET transcript STEM name)
+    add_test(NAME "transcript: ${area}/${name}"
+      COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/docs/run_blocks.py"
+              --binary "${PROJECT_BINARY_DIR}/bin/debubble" "${transcript}")
+    set_tests_properties("transcript: ${area}/${name}" PROPERTIES LABELS ${area} TIMEOUT 600)
+  endforeach()
+endfunction()
+
 # debubble_add_fuzzer(NAME profile SOURCE profile_fuzz.cpp [LIBS debubble::formats ...])
 #
 # With debubble_FUZZ: the libFuzzer binary fuzz_<name>. Without: the same entry point behind a main that replays every

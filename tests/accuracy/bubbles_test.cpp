@@ -231,51 +231,5 @@ TEST_CASE("bubbles: of a training log every stage is taken to be as the last one
   CHECK(refusal.find("error[P016]: iteration 1 has no timers of the last rank\n  --> train.log\n") == 0);
 }
 
-TEST_CASE("bubbles: lists that are wrong say where") {
-  const Folder folder;
-  const auto refused = [&](const std::string& runs, const std::string& expected) {
-    folder.write("runs.json", R"({"schema": "debubble.measured/1", "sources": [{"name": "s", "title": "t", "where": "w",
-      "licence": "l"}], "runs": [)" +
-                                  runs + "]}");
-    const std::string text = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
-    CAPTURE(text);
-    CHECK(text.find(expected) != std::string::npos);
-  };
-  refused(R"({"id": "a", "source": "s"})", "runs.json#/runs/0/files");
-  refused(R"({"id": "a", "source": "x", "files": ["f"]})", "there is no source \"x\"");
-  refused(R"({"id": "a", "source": "s", "files": ["gone.json"]})", "gone.json");
-  refused(R"({"id": "a", "source": "s", "files": ["f"]}, {"id": "a", "source": "s", "files": ["f"]})", "appears twice");
-  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 0, "forward_ns": [1], "backward_ns": [1],
-           "step_ns": 1})",
-          "runs.json#/runs/0/microbatches");
-  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 2, "forward_ns": [1, 2], "backward_ns": [1],
-           "step_ns": 1})",
-          "one time for each stage");
-  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 2, "forward_ns": [1.5], "backward_ns": [1],
-           "step_ns": 1})",
-          "must hold nanoseconds");
-  refused(R"({"id": "a", "source": "s", "schedule": "2f2b", "microbatches": 2, "forward_ns": [1], "backward_ns": [1],
-           "step_ns": 1})",
-          "2f2b");
-  refused(R"({"id": "a", "source": "s", "files": ["f"], "colour": 1})", "colour");
-  refused(R"({"id": "a", "source": "s", "scenario": {}})", "step_ns");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": []})", "runs.json#/runs/0/scenario");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"devcies": 4}})", "did you mean \"devices\"");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": ["1f1b", "gpipe"]}})", "must be a text");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": "2f2b"}})",
-          "runs.json#/runs/0/scenario/schedule");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"profile": "gone.json"}})", "gone.json");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "files": ["f"], "scenario": {}})", "files");
-  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": "zb-v", "p2p": "coupled"}})", "D009");
-  folder.write("runs.json", R"({"schema": "debubble.measured/1", "runs": [], "sources": [
-    {"name": "s", "title": "t", "where": "w", "licence": "l", "calibrated": "x", "calibrated_on": ["gone"]},
-    {"name": "r", "title": "t", "where": "w", "licence": "l", "calibrated": "x"}]})");
-  const std::string text = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
-  CHECK(text.find("this source has no run \"gone\"") != std::string::npos);
-  CHECK(text.find("belong together") != std::string::npos);
-  CHECK(folder.refusal({"accuracy", "--bubbles", "--calibration", "c.json"}).starts_with("error[C087]"));
-  CHECK(folder.refusal({"accuracy", "--bubbles", "--source", "primus"}).starts_with("error[C087]"));
-}
-
 }  // namespace
 }  // namespace debubble::testing

@@ -100,22 +100,5 @@ TEST_CASE("accuracy: several sources in the order in which they are named, each 
   CHECK(sources[1]["source"] == "toy");
 }
 
-TEST_CASE("plans: what they refuse") {
-  Folder folder;
-  with_records(folder, kThreeJobs);
-  CHECK(folder.refusal({"accuracy", "--records", "results.json", "--source", "toy,tims"}) ==
-        "error[C003]: there is no source \"tims\"\n"
-        "  --> --source\n"
-        "  = help: did you mean times?\n");
-  CHECK(folder.refusal({"accuracy", "--plans", "--bubbles"}) ==
-        "error[C087]: measured runs are not planned anew\n"
-        "  --> --plans\n"
-        "  = help: leave one of the two out\n");
-  CHECK(folder.refusal({"accuracy", "--plans", "--calibration", "calibration.json"}) ==
-        "error[C087]: plans are made without any constant\n"
-        "  --> --calibration\n"
-        "  = help: leave one of the two out\n");
-}
-
 }  // namespace
 }  // namespace debubble::testing

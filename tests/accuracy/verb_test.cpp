@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -188,34 +187,6 @@ TEST_CASE("accuracy: a part of the model switched off changes what it has a part
   CHECK(changed("wide-logits", 1) == 2);
   CHECK(changed("measured-collectives", 0) == 4);  // one has a single tensor rank
   CHECK(changed("causal-softmax", 1) == 0);        // scores never leave the chip
-  CHECK(Folder().refusal({"accuracy", "--records", kResults, "--without", "sustaned"}) ==
-        "error[C003]: there is no part of the model \"sustaned\"\n"
-        "  --> --without\n"
-        "  = help: did you mean sustained?\n");
-}
-
-TEST_CASE("accuracy: what it refuses") {
-  const Folder folder;
-  CHECK(folder.refusal({"accuracy", "--records", "none.json"}) ==
-        "error[C005]: cannot read none.json: No such file or directory\n"
-        "  --> --records\n"
-        "  = help: check the path and its permissions\n");
-  CHECK(folder.refusal({"accuracy", "--records", kResults, "--source", "vtrian"}) ==
-        "error[C003]: there is no source \"vtrian\"\n"
-        "  --> --source\n"
-        "  = help: did you mean vtrain?\n");
-  for (const char* const other : {"--bubbles", "--plans"}) {
-    CHECK(folder.refusal({"accuracy", "--without", "sustained", other}).starts_with("error[C087]: "));
-  }
-  folder.write("bad.json", "[1]");
-  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
-  folder.write("old.json", R"({"schema": "debubble.calibration/1", "sources": []})");
-  CHECK(folder.refusal({"accuracy", "--records", kResults, "--calibration", "old.json"}) ==
-        "error[P010]: \"schema\" must be \"debubble.calibration/2\"; got the string \"debubble.calibration/1\"\n"
-        "  --> old.json#/schema\n"
-        "  = help: write the file anew with tools/accuracy/run\n");
-  folder.write("bad.json", "no");
-  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P001]: "));
 }
 
 }  // namespace

@@ -219,16 +219,6 @@ TEST_CASE("where nothing fits, one summary has the nearest remedies, and the sta
   CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "3"}).status == 0);
 }
 
-TEST_CASE("terms of comparison that make no sense are refused") {
-  Folder folder;
-  CHECK(folder.refusal({"compare", "--equal", "speed"}) ==
-        "error[C002]: \"speed\" is not one of: devices, stages, memory\n"
-        "  --> --equal\n"
-        "  = help: write --equal devices\n");
-  const std::string unit = folder.refusal({"compare", "--memory-limit", "4miles"});
-  CHECK(unit.find("--memory-limit") != std::string::npos);
-}
-
 TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") {
   Folder folder;
   const std::string text = folder.data({"explain", "schedule", "zb-h1", "-p", "4", "-m", "8"});
@@ -241,21 +231,6 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
     CAPTURE(entry.name);
     CHECK(folder.data({"explain", "schedule", entry.name}).find(entry.citation.substr(0, 12)) != std::string::npos);
   }
-  CHECK(folder.refusal({"explain", "schedule", "zb-hh1"}) ==
-        "error[S001]: no schedule is called \"zb-hh1\"\n"
-        "  --> explain schedule\n"
-        "  = help: did you mean zb-h1?\n");
-  CHECK(folder.refusal({"explain", "weather", "today"}) ==
-        "error[C003]: \"weather\" cannot be explained\n"
-        "  --> explain\n"
-        "  = help: write `debubble explain schedule NAME`\n");
-  CHECK(folder.refusal({"explain", "0B0", "0B1"}) ==
-        "error[C061]: \"0B1\" comes after \"0B0\", which takes no name\n"
-        "  --> explain\n"
-        "  = help: explain one thing at a time: debubble explain 0B0\n");
-  CHECK(folder.refusal({"explain", "step", "0B0"}).starts_with("error[C061]: \"0B0\" comes after \"step\", which"));
-  CHECK(folder.refusal({"explain", "schedule"}) ==
-        "error[C061]: which schedule?\n  --> explain schedule\n  = help: see `debubble list schedules`\n");
 }
 
 TEST_CASE("an asynchronous schedule is the best of its like only, and named where it is faster") {

@@ -146,23 +146,5 @@ TEST_CASE("a flag that may be given several times takes an array in a scenario f
                      "--link", "2-3:latency=70us"}));
 }
 
-TEST_CASE("a scenario file is as strict as the command line") {
-  const Folder folder;
-  folder.write("open.toml", "schedule = [\"1f1b\",\ndevices = 4\n");
-  CHECK(folder.refusal({"compare", "--config", "open.toml"}) ==
-        "error[G002]: the array is not closed by ]\n  --> open.toml:1\n"
-        "  = help: write it like: schedule = [\"1f1b\", \"zb-h1\"]\n");
-  folder.write("many.toml", "devices = [1,2]\n");
-  CHECK(folder.refusal({"simulate", "--config", "many.toml"}) ==
-        "error[G002]: devices takes one value\n  --> many.toml:1\n  = help: give it once, without [ ]\n");
-  folder.write("twice.toml", "devices = 2\ndevices = 3\n");
-  CHECK(folder.refusal({"simulate", "--config", "twice.toml"}).find("error[G002]: devices takes one value") == 0);
-  folder.write("deep.toml", "[simulate.deeper]\ndevices = 2\n");
-  CHECK(folder.refusal({"simulate", "--config", "deep.toml"}).find("error[C060]") == 0);
-  folder.write("comment.toml", "devices = 8  # [sic\nmicrobatches = 8\nnonsense\n");
-  CHECK(folder.refusal({"simulate", "--config", "comment.toml"}).find("error[G002]: this line is not KEY = VALUE") ==
-        0);
-}
-
 }  // namespace
 }  // namespace debubble::testing

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 
-#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -31,23 +30,6 @@ TEST_CASE("the list of codes names each code once") {
     CHECK(!code["remedy"].get<std::string>().empty());
   }
   CHECK(list["error_codes"].size() <= 190);
-}
-
-TEST_CASE("a fault of JSON has one code, whatever the file: the place names it") {
-  const Folder folder;
-  folder.write("t.json", "{");
-  const std::string error = "error[P001]: ";
-  CHECK(folder.refusal({"simulate", "--profile", "t.json"}).starts_with(error));
-  CHECK(folder.refusal({"simulate", "--schedule", "t.json"}).starts_with(error));
-  CHECK(folder.refusal({"simulate", "--topology", "t.json"}).starts_with(error));
-  CHECK(folder.refusal({"simulate", "--factors", "t.json"}).starts_with(error));
-  CHECK(folder.run({"check", "t.json"}).err.starts_with(error));
-}
-
-TEST_CASE("what is no code gets a suggestion") {
-  const Folder folder;
-  CHECK(folder.refusal({"explain", "X019"}).starts_with("error[C003]: nothing here is called \"X019\""));
-  CHECK(folder.refusal({"list", "error-codes", "H001", "--format", "json"}).starts_with("error[C003]: "));
 }
 
 }  // namespace debubble::testing

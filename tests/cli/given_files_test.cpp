@@ -123,38 +123,4 @@ TEST_CASE("a file of the kind that is read keeps its own errors") {
   CHECK(contains(folder.refusal({"simulate", "--profile", "note.txt"}), "error[P001]"));
 }
 
-TEST_CASE("an error speaks of a flag by the name that was typed") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--pp", "x"}) == R"(error[C061]: "x" is not a whole number up to 2147483647
-  --> --pp
-  = help: write it like --pp P
-)");
-  CHECK(contains(folder.refusal({"simulate", "--model", "gpt2-small", "--gbs=7", "--mbs", "2", "--dp", "2"}),
-                 "  --> --gbs\n  = help: nearest: --gbs 4\n"));
-  CHECK(contains(folder.refusal({"compare", "--schedules", "foo"}), "  --> --schedules\n"));
-  CHECK(contains(folder.refusal({"compare", "--schedule", "foo"}), "  --> --schedule\n"));
-  CHECK(contains(folder.refusal({"simulate", "-p", "x"}), "  --> --devices\n"));
-  CHECK(contains(folder.refusal({"profile", "--model", "gpt9"}), "  --> --model\n"));
-}
-
-TEST_CASE("flags in the value of a flag are refused in the same words as flags") {
-  const Folder folder;
-  CHECK(folder.refusal({"whatif", "--to", "--tp x"}) == R"(error[C061]: --tp: "x" is not a whole number up to 2147483647
-  --> --to
-  = help: write it like --tp N
-)");
-  CHECK(folder.refusal({"whatif", "--to", "tp=2"}) == R"(error[C061]: unexpected "tp=2"
-  --> --to
-  = help: write --tp 2
-)");
-  CHECK(contains(folder.refusal({"simulate", "pp=4"}), "  = help: write --pp 4\n"));
-}
-
-TEST_CASE("a flag of the job that a verb leaves out is called so, not another one's misspelling") {
-  const Folder folder;
-  CHECK(contains(folder.refusal({"live", "--gbs", "8"}), "and none of `debubble live`: leave it out"));
-  CHECK(contains(folder.refusal({"profile", "--pp", "2"}), "and none of `debubble profile`: leave it out"));
-  CHECK(contains(folder.refusal({"simulate", "--mbs", "1"}), "there is neither --model nor --profile\n  --> --mbs\n"));
-}
-
 }  // namespace debubble::testing

@@ -40,37 +40,6 @@ TEST_CASE("a page does not change what a verb prints, in any format") {
   }
 }
 
-TEST_CASE("verbs without a page refuse --html") {
-  const Folder folder;
-  for (const char* verb : {"sweep", "explain", "list", "doctor"}) {
-    CAPTURE(verb);
-    CHECK(folder.refusal({verb, "--html", "page.html"}).starts_with("error[C061]: unexpected \"--html\""));
-  }
-}
-
-TEST_CASE("a page that cannot be written is refused before anything is printed") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--html", "nowhere/run.html"}).starts_with("error[C051]"));
-  CHECK(folder.refusal({"simulate", "--html", "."}).starts_with("error[C050]"));
-}
-
-TEST_CASE("a page and another result cannot go to one file") {
-  const Folder folder;
-  for (const char* other : {"--trace", "--output", "--export-schedule", "--save-run"}) {
-    CAPTURE(other);
-    CHECK(folder.refusal({"simulate", "--html", "same", other, "./same"}).starts_with("error[C066]"));
-  }
-  CHECK(folder.refusal({"compare", "--html", "same", "-o", "same"}).starts_with("error[C066]"));
-}
-
-TEST_CASE("the modes of plan, diff and accuracy that have no page say so") {
-  const Folder folder;
-  CHECK(folder.refusal({"plan", "--schedule-only", "--html", "p.html"}).starts_with("error[C087]"));
-  CHECK(folder.refusal({"accuracy", "--bubbles", "--html", "p.html"}).starts_with("error[C087]"));
-  folder.write("log.txt", "iteration 1/ 2\n");
-  CHECK(folder.refusal({"diff", "--log", "log.txt", "--html", "p.html"}).starts_with("error[C087]"));
-}
-
 TEST_CASE("a deadlock has a page that says so") {
   const Folder folder;
   const Outcome outcome = folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled", "--html", "stuck.html"});

@@ -1,26 +1,20 @@
-// Small inputs that the tests of the command share: right ones, to be spoilt in one place each.
+// Small inputs that the tests of the command share with transcripts: right ones, to be spoilt in one place each.
 #pragma once
 
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 
-inline const std::string kProfile = R"({
-  "schema": "debubble.profile/1",
-  "model": "tiny",
-  "dtype": "bf16",
-  "microbatch_size": 2,
-  "sequence_length": 128,
-  "origin": {"times": "modelled", "memory": "modelled", "method": "made up"},
-  "layers": [
-    {"name": "a", "kind": "block", "forward": {"median_ns": 1000}, "backward": {"median_ns": 2000},
-     "activation_bytes": 10, "output_bytes": 5, "parameter_bytes": 7},
-    {"name": "b", "kind": "block", "forward": {"median_ns": 1000}, "backward": {"median_ns": 2000},
-     "activation_bytes": 10, "output_bytes": 5, "parameter_bytes": 7}
-  ]
-}
-)";
+inline const std::string kProfile = [] {
+  std::ifstream stream(source_directory() + "/tests/cli/inputs/profile.json", std::ios::binary);
+  if (!stream) throw std::runtime_error("cannot read profile.json");
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}();
 
 // `text` with the first `from` in it made `to`.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -33,31 +32,9 @@ TEST_CASE("a name shows its own part of the list, in text and as JSON") {
   CHECK(folder.data({"list", "topologies", "dgx-h100:8"}) == folder.data({"list", "topologies", "dgx-h100"}));
 }
 
-TEST_CASE("a name that is not in the list is refused with the closest") {
-  const Folder folder;
-  CHECK(folder.refusal({"list", "topologies", "dgx-h10"}) ==
-        R"(error[C003]: there is no "dgx-h10" in the list of topologies
-  --> list
-  = help: did you mean dgx-h100?
-)");
-  CHECK(folder.refusal({"list", "models", "zzzzzz"}) == R"(error[C003]: there is no "zzzzzz" in the list of models
-  --> list
-  = help: `debubble list models` shows all of them
-)");
-}
-
 TEST_CASE("a planner is explained as it is listed") {
   const Folder folder;
   CHECK(folder.data({"explain", "planner", "dapple"}) == folder.data({"list", "planners", "dapple"}));
-  CHECK(folder.refusal({"explain", "planner", "dappel"}) ==
-        R"(error[C003]: there is no planner "dappel"
-  --> --planner
-  = help: did you mean dapple?
-)");
-  CHECK(folder.refusal({"explain", "planner"}) == R"(error[C061]: which planner?
-  --> explain planner
-  = help: see `debubble list planners`
-)");
 }
 
 TEST_CASE("text names a cluster's numbers in brief, and JSON says who measured them") {

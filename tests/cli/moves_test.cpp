@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/support/command.hpp"
@@ -103,13 +102,6 @@ TEST_CASE("--transform offload keeps a limit with the times given") {
   CHECK(run["schedule"]["name"] == "gpipe + offload");
   for (std::size_t d = 0; d < 4; ++d) CHECK(moves_peak(run, d) <= 4);
   CHECK(milliseconds(run) == 33);
-  const Folder folder;
-  CHECK(folder.refusal(moves_joined({"simulate"}, moves_joined(base, {"--transform", "offload:memory_limit=0.5"})))
-            .find("error[S042]: gpipe + offload") == 0);
-  const std::string refusal =
-      folder.refusal({"simulate", "-p", "4", "-m", "8", "--transform", "offload:memory_limit=2"});
-  CHECK(refusal.find("with 2 device shares of activations (2.00 MiB) on device 0") != std::string::npos);
-  CHECK(refusal.find("smallest limit that works here: --transform offload:memory_limit=") != std::string::npos);
 }
 
 TEST_CASE("--transform offload lowers 1f1b's peak as it is, and with every limit that it names") {
@@ -143,60 +135,12 @@ TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
   CHECK(partners["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
 }
 
-TEST_CASE("what slices and copies cannot do is refused with advice") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--host-bandwidth", "25GB/s"}).find("error[C004]: without a profile") == 0);
-  CHECK(folder.refusal({"simulate", "--profile", kPublishedProfile, "--host-bandwidth", "fast"}).find("error[") == 0);
-  CHECK(folder.refusal({"simulate", "--times", "copy=soon"}).find("--times copy") != std::string::npos);
-  for (const char* name : {"seq1f1b", "terapipe"}) {
-    const std::string refusal = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", name});
-    CHECK(refusal.find("slices that depend on each other") != std::string::npos);
-    CHECK(refusal.find("debubble export --to schedule-json keeps all of it") != std::string::npos);
-  }
-  const std::string copies = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", "bpipe"});
-  CHECK(copies.find("it moves activations away and back") != std::string::npos);
-  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "-p", "5"}).find("error[S011]") == 0);
-  CHECK(folder.refusal({"simulate", "--schedule", "seq1f1b", "-v", "2", "-m", "8", "--param", "slices=3"})
-            .find("error[S016]") == 0);
-}
-
 TEST_CASE("a run that could not be read back is not saved") {
-  const std::vector<std::pair<Arguments, std::string>> cases{
-      {{"--schedule", "bpipe"}, "moves activations away and back"},
-      {{"--transform", "offload"}, "moves activations away and back"},
-      {{"--transform", "vocabulary-parallel", "--times", "f=1,b=2,s=0.5,t=0.5"}, "waits for shards of the vocabulary"},
-  };
-  for (const auto& [words, what] : cases) {
-    const Folder folder;
-    const std::string refusal = folder.refusal(moves_joined({"simulate", "--save-run", "r.json"}, words));
-    CAPTURE(refusal);
-    CHECK(refusal.find("error[T054]: a run file cannot hold a run of ") == 0);
-    CHECK(refusal.find(what) != std::string::npos);
-    CHECK(refusal.find("--> --save-run") != std::string::npos);
-    CHECK(folder.files().empty());
-  }
   const Folder folder;  // slices and recomputation can be saved
   for (const Arguments& words : {Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
     (void)folder.data(moves_joined({"simulate", "-o", "report.txt", "--save-run", "r.json"}, words));
     CHECK(folder.data({"diff", "r.json"}).find("predicted and measured") != std::string::npos);
   }
-}
-
-TEST_CASE("a trace whose rows are not the whole schedule is shown, but not read back") {
-  const Folder folder;
-  for (const Arguments& words :
-       {Arguments{"--schedule", "bpipe"}, Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
-    (void)folder.data(moves_joined({"simulate", "-o", "report.txt", "--trace", "t.json"}, words));
-    const std::string refusal = folder.refusal({"diff", "t.json"});
-    CAPTURE(refusal);
-    CHECK(refusal.find("error[T054]: the schedule cannot be read back from this trace: it ") == 0);
-    CHECK(refusal.find("--> t.json") != std::string::npos);
-  }
-}
-
-TEST_CASE("a table without words for the schedule is refused before anything is shown") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "--export-schedule", "s.csv"}).find("error[T054]") == 0);
 }
 
 TEST_CASE("slices and copies survive the native file") {

@@ -198,7 +198,6 @@ TEST_CASE("optimal with copies fits where no order without them does") {
   const std::vector<std::string> tight{
       "simulate", "--schedule", "optimal",          "-p", "2", "-v", "2", "-m", "3", "--w-share",
       "0.5",      "--param",    "memory_limit=0.75"};
-  CHECK(folder.refusal(tight).starts_with("error[S042]: optimal does not work with 0.75 device shares of activations"));
   const json run = optimal_json(folder, {"-p", "2", "-v", "2", "-m", "3", "--w-share", "0.5", "--param",
                                          "memory_limit=0.75", "--param", "offload=yes"});
   CHECK(run["makespan_ns"] == 12'500'000);
@@ -208,32 +207,6 @@ TEST_CASE("optimal with copies fits where no order without them does") {
   hopeless.back() = "memory_limit=0.25";
   hopeless.insert(hopeless.end(), {"--param", "offload=yes"});
   CHECK(folder.refusal(hopeless).starts_with("error[S042]"));
-}
-
-TEST_CASE("optimal refuses what is no limit, budget or choice") {
-  const Folder folder;
-  const auto refused = [&](const char* param) {
-    return folder.refusal({"simulate", "--schedule", "optimal", "--param", param});
-  };
-  CHECK(
-      refused("memory_limit=0.5") ==
-      R"(error[S042]: optimal does not work with 0.5 device shares of activations (512.00 KiB) on device 0; it needs 1 device share of activations (1.00 MiB) there
-  --> --param memory_limit
-  = help: smallest limit that works here: --param memory_limit=1
-)");
-  CHECK(refused("budget=soon") ==
-        R"(error[S006]: "soon" is not a budget
-  --> --param budget
-  = help: write nodes of the search (100k, 2M), with which every machine finds the same order, or a time (10s), with which it may not
-)");
-  CHECK(refused("budget=-1").starts_with("error[S006]: \"-1\" is not a budget"));
-  CHECK(refused("budget=99999999999999999999").starts_with("error[S006]"));
-  CHECK(refused("offload=maybe").starts_with("error[S007]: \"maybe\" is not one of no|yes"));
-  CHECK(folder
-            .refusal({"simulate", "--schedule", "optimal", "-m", "256", "--param", "solver=cbc", "--param",
-                      "memory_limit=3"})
-            .starts_with("error[S006]: 3072 ops are too many for a MILP"));
-  CHECK(refused("backward=both").starts_with("error[S007]: \"both\" is not one of auto|split|whole"));
 }
 
 }  // namespace

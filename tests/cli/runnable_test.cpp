@@ -242,27 +242,6 @@ TEST_CASE("GPUs of the topology that no rank takes are told, and only these") {
   CHECK(folder.data(with_words(plan, {"8"})).find("idle GPUs") == std::string::npos);
 }
 
-TEST_CASE("compare names the file and line of what is wrong in a scenario file, and a flag where it was given") {
-  const Folder folder;
-  folder.write("good.toml", "devices = 4\n");
-  folder.write("bad.toml", "devices = 4\nschedule = \"zb-h9\"\n");
-  folder.write("gone.toml", "schedule = \"gone.csv\"\n");
-  CHECK(folder.refusal({"compare", "good.toml", "bad.toml"}) ==
-        R"(error[S001]: no schedule is called "zb-h9"
-  --> bad.toml:2
-  = help: did you mean zb-h1?
-)");
-  CHECK(folder.refusal({"compare", "good.toml", "gone.toml"}).find("\n  --> gone.toml:1\n") != std::string::npos);
-  CHECK(folder.refusal({"compare", "good.toml", "missing.toml"}) ==
-        R"(error[C005]: cannot read missing.toml: No such file or directory
-  --> missing.toml
-  = help: check the path and its permissions
-)");
-  CHECK(folder.refusal({"compare", "good.toml", "bad.toml", "--schedules", "zb-h8"}).find("\n  --> --schedules\n") !=
-        std::string::npos);
-  CHECK(folder.refusal({"compare", "--config", "missing.toml"}).find("\n  --> --config\n") != std::string::npos);
-}
-
 TEST_CASE("a note of compare does not repeat what the column \"not charged\" says") {
   const Folder folder;
   const std::string text = folder.data({"compare", "-p", "4", "-m", "8"});

@@ -29,25 +29,10 @@ TEST_CASE("a file of one's own comes first") {
   CHECK(out.find("tiny") != std::string::npos);
 }
 
-TEST_CASE("what is nowhere is refused by the name that was given") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--profile", "traces/published/none.json"}) ==
-        R"(error[C005]: cannot read traces/published/none.json: No such file or directory
-  --> --profile
-  = help: check the path and its permissions
-)");
-  CHECK(folder.refusal({"simulate", "--profile", "published/zb-a100-1.5b-m24.json"}).starts_with("error[C005]"));
-}
-
 TEST_CASE("every verb has a manual page, and an unknown page is refused") {
   const Folder folder;
   CHECK(folder.data({"list", "man-pages", "debubble-simulate"}).find(".SH OPTIONS\n") != std::string::npos);
   CHECK(folder.data({"list", "man-pages", "debubble"}).find("\\fBdoctor\\fR\n") != std::string::npos);
-  CHECK(folder.refusal({"list", "man-pages", "debubble-simulat"}) ==
-        R"(error[C003]: there is no "debubble-simulat" in the list of man-pages
-  --> list
-  = help: did you mean debubble-simulate?
-)");
 }
 
 }  // namespace debubble::testing

@@ -46,20 +46,6 @@ TEST_CASE("a deadlock is a finding: status 1, the cycle on stdout, in each forma
   }
 }
 
-TEST_CASE("a deadlock leaves no trace, but what was asked for of the schedule") {
-  const Folder folder;
-  const Outcome outcome = folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled", "--trace", "t.json",
-                                      "--export-schedule", "s.csv", "-o", "report.txt"});
-  CHECK(outcome.status == 1);
-  CHECK(folder.files() == "report.txt s.csv");
-  const Outcome exported =
-      folder.run({"export", "--to", "chrome-trace", "--schedule", "zb-v", "--p2p", "coupled", "-o", "t.json"});
-  CHECK(exported.status == 1);
-  CHECK(exported.out.empty());
-  CHECK(exported.err.find("error[X010]") == 0);
-  CHECK(folder.files() == "report.txt s.csv");
-}
-
 TEST_CASE("a deadlock of a schedule that was asked for is a finding, of one among all that fit a row of the table") {
   const Folder folder;
   CHECK(folder.run({"compare", "--p2p", "coupled", "--schedule", "1f1b,zb-v"}).status == 1);

@@ -111,17 +111,6 @@ TEST_CASE("the text view shows the table within 80 columns") {
   CHECK(folder.data({"simulate", "--schedule", "1f1b"}).find("F late") == std::string::npos);
 }
 
-TEST_CASE("what a stream cannot be is refused with the nearest request that can") {
-  const Folder folder;
-  CHECK(
-      folder.refusal({"simulate", "--schedule", "pipedream", "-p", "4", "--param", "replicas=2,1"}) ==
-      "error[S062]: the stages of \"2,1\" take 3 devices; there are 4\n"
-      "  --> --param replicas\n"
-      "  = help: use -p 3, or write how many devices each stage takes, first stage first: --param replicas=1,1,1,1\n");
-  CHECK(folder.refusal({"simulate", "--schedule", "pipedream-2bw", "-p", "8", "--param", "update_every=2"})
-            .find("error[S044]") == 0);
-}
-
 TEST_CASE("a stream's pace is that of the run's devices, microbatches and links") {
   const Folder folder;
   const auto pace = [&](std::vector<std::string> flags) {

@@ -63,53 +63,6 @@ TEST_CASE("simulate: what was asked for is told again") {
   CHECK(capped["devices"][0]["peak_activation_shares"].get<double>() == doctest::Approx(2));
 }
 
-TEST_CASE("bitpipe is refused odd devices, incomplete units and other chunks") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "3"}) ==
-        R"(error[S011]: bitpipe needs an even number of devices; got 3
-  --> --devices
-  = help: nearest legal values: -p 2 or 4
-)");
-  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "4", "-m", "6"}) ==
-        R"(error[S009]: bitpipe needs a multiple of p=4 microbatches; got 6
-  --> --microbatches
-  = help: nearest legal values: -m 4 or 8
-)");
-  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-v", "3"}) ==
-        R"(error[S005]: bitpipe has 2 stages per device and replica; got 3
-  --> --chunks
-  = help: nearest legal value: -v 2
-)");
-}
-
-TEST_CASE("hanayo's waves and stages per device go together") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "3"}) ==
-        R"(error[S005]: hanayo has two stages per device and wave; got 3 per device
-  --> --chunks
-  = help: nearest legal values: -v 2 or 4
-)");
-  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "4", "--param", "waves=1"}) ==
-        R"(error[S075]: 1 wave makes 2 stages per device, but --chunks says 4
-  --> --param waves
-  = help: nearest legal value: --param waves=2
-)");
-  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "--param", "waves=0"}) ==
-        R"(error[S006]: hanayo needs at least 1 wave; got 0
-  --> --param waves
-  = help: nearest legal value: --param waves=1
-)");
-}
-
-TEST_CASE("gems and hanayo need two devices") {
-  const Folder folder;
-  for (const std::string name : {"gems", "hanayo"}) {
-    CHECK(folder.refusal({"simulate", "--schedule", name, "-p", "1"}) ==
-          "error[S011]: " + name +
-              " needs at least 2 devices; got 1\n  --> --devices\n  = help: nearest legal value: -p 2\n");
-  }
-}
-
 TEST_CASE("dapple with less memory on a device before starts no more forwards than that one") {
   const Folder folder;
   const auto step = [&](const char* limits, const char* policy) {
@@ -123,12 +76,6 @@ TEST_CASE("dapple with less memory on a device before starts no more forwards th
     CHECK(step("8,1,8,8", policy) == step("8,1,1,1", policy));
   }
   CHECK(step("2,4,4,4", "a") == 69);
-}
-
-TEST_CASE("dapple is refused a limit that holds no activation, and policies it does not have") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "memory_limit=0.5"}).find("error[S042]") == 0);
-  CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "policy=c"}).find("error[S007]") == 0);
 }
 
 }  // namespace

@@ -82,10 +82,6 @@ TEST_CASE("a sharded output layer has default times, given times, and one from t
   CHECK(assumed(given, "vocabulary pass S") == "250 us per device (given)");
   CHECK(given["devices"][0]["peak_activation_shares"] == 6);
   CHECK(milliseconds(given) == 37);  // m(f + b + s + t) + (p - 1)(f + b)
-  const Folder folder;
-  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
-  CHECK(folder.refusal({"simulate", "--profile", profile, "-p", "4", "--transform", "vocabulary-parallel"})
-            .starts_with("error[M007]"));
 }
 
 TEST_CASE("a cost-aware order is planned before a model's output layer is cut over the devices") {
@@ -157,29 +153,6 @@ TEST_CASE("the list of transforms holds what the catalog says") {
     CHECK(!entry.advice.empty());
     CHECK(text.find(entry.name) != std::string::npos);
   }
-}
-
-TEST_CASE("what cannot be read as a transform is refused, all of it at once") {
-  const Folder folder;
-  const auto refusal = [&](const Arguments& transforms) {
-    Arguments arguments{"simulate"};
-    for (const std::string& text : transforms) arguments.insert(arguments.end(), {"--transform", text});
-    return folder.refusal(arguments);
-  };
-  CHECK(refusal({"recompte"}) ==
-        "error[C003]: no transform is called \"recompte\"\n  --> --transform\n  = help: did you mean recompute?\n");
-  const std::string both = refusal({"recompute:wen=late", "split-bakward"});
-  CHECK(both.find("error[C017]") != std::string::npos);
-  CHECK(both.find("error[C003]") != std::string::npos);
-  for (const std::string& text :
-       std::vector<std::string>{":when=late", "recompute:", "recompute:when", "recompute:when=", "recompute:=late"}) {
-    CAPTURE(text);
-    CHECK(refusal({text}).starts_with("error[C006]"));
-  }
-  CHECK(refusal({"recompute:when=late,when=early"}).starts_with("error[C007]"));
-  CHECK(folder.refusal({"simulate", "--times", "f=1,b=2,r=1", "--transform", "recompute:time=0.5"})
-            .starts_with("error[S075]"));
-  CHECK(folder.refusal({"simulate", "--transform", "fill-bubbles:curvature=soon"}).starts_with("error[C0"));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -105,33 +104,6 @@ TEST_CASE("tables of these schedules replay to the same nanosecond") {
       CHECK(direct[key] == replayed[key]);
     }
   }
-}
-
-TEST_CASE("a DualPipeV table is PyTorch's, pairs and all") {
-  const Folder folder;
-  CHECK(folder.data({"export", "--to", "pytorch-csv", "--schedule", "dualpipe-v", "-p", "2", "-m", "4"}) ==
-        "0F0,0F1,0F2,3F0,3I0,3W0,3F1,(0F3;3B1)OVERLAP_F_B,(3F2;0B0)OVERLAP_F_B,3B2,(3F3;0B1)OVERLAP_F_B,3B3,0I2,0W2,"
-        "0I3,0W3\n"
-        "1F0,2F0,1F1,2F1,1F2,2B0,(2F2;1B0)OVERLAP_F_B,(1F3;2B1)OVERLAP_F_B,(2F3;1B1)OVERLAP_F_B,2B2,1B2,2I3,1I3,2W3,"
-        "1W3\n");
-}
-
-TEST_CASE("refusals name the nearest legal values") {
-  const Folder folder;
-  const auto refused = [&](const Words& words) {
-    return folder.refusal(v_shaped_joined({"simulate", "--schedule"}, words));
-  };
-  const auto says = [](const std::string& text, const char* code, const char* help) {
-    return text.find(code) != std::string::npos && text.find(help) != std::string::npos;
-  };
-  CHECK(says(refused({"dualpipe", "-p", "5", "-m", "16"}), "S011", "-p 4 or 6"));
-  CHECK(says(refused({"dualpipe", "-p", "4", "-m", "6"}), "S044", "-m 8"));
-  CHECK(says(refused({"dualpipe", "-p", "4", "-m", "9"}), "S009", "-m 8 or 10"));
-  CHECK(says(refused({"dualpipe-v", "-p", "4", "-m", "7"}), "S044", "-m 8"));
-  CHECK(says(refused({"gis", "-p", "8", "--param", "group=3"}), "S006", "group=4"));
-  CHECK(says(refused({"interleaved-zb", "-m", "11"}), "S009", "-m 10 or 12"));
-  CHECK(says(refused({"v-half", "-v", "3"}), "S005", "-v 2"));
-  CHECK(says(refused({"v-min", "-p", "1"}), "S011", "-p 2"));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "sim/core/assumption.hpp"
 #include "sim/core/words.hpp"
 #include "tests/support/command.hpp"
-#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -215,12 +214,6 @@ TEST_CASE("explain takes a word however it is written, and suggests one for a mi
   const std::string peak = folder.data({"explain", "peak memory"});
   CHECK(folder.data({"explain", "peak", "memory"}) == peak);
   CHECK(folder.data({"explain", "PEAK-MEMORY"}) == peak);
-  CHECK(folder.refusal({"explain", "buble"}) ==
-        "error[C003]: nothing here is called \"buble\"\n"
-        "  --> explain\n"
-        "  = help: did you mean bubble?\n");
-  CHECK(folder.refusal({"explain", "peak", "memry"}).find("did you mean peak memory?") != std::string::npos);
-  CHECK(folder.refusal({"list", "words", "drein"}).find("did you mean drain?") != std::string::npos);
 }
 
 TEST_CASE("a schedule, an op and an error code are explained as before") {
@@ -228,7 +221,6 @@ TEST_CASE("a schedule, an op and an error code are explained as before") {
   CHECK(folder.data({"explain", "1f1b"}).starts_with("1f1b\n"));
   CHECK(folder.data({"explain", "X010"}).find("deadlock") != std::string::npos);
   CHECK(folder.data({"explain", "0F0"}).find("0F0") != std::string::npos);
-  CHECK(folder.refusal({"explain", "schedule"}).find("which schedule?") != std::string::npos);
 }
 
 TEST_CASE("list schedules is a line each within 80 columns, none of them cut") {

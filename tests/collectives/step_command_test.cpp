@@ -164,44 +164,6 @@ TEST_CASE("a model on a cluster: what ZeRO sends, keeps and costs") {
   CHECK(assumes(first, "compute that overlaps collectives", "calculon", "published"));
 }
 
-TEST_CASE("what cannot be is refused") {
-  const Folder folder;
-  const auto refused = [&](Arguments more) {
-    Arguments arguments{"simulate", "-p", "4", "-m", "8"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return folder.refusal(arguments);
-  };
-  const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  CHECK(contains(refused({"--step", "on"}), "error[C004]"));
-  CHECK(contains(refused({"--norm", "none"}), "error[C004]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--keep-whole"}), "error[C004]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--gather", "before-forward"}), "nothing to gather"));
-  CHECK(contains(refused({"--step", "redcue=1"}), "did you mean reduce?"));
-  CHECK(contains(refused({"--step", "reduce"}), "error[C006]"));
-  CHECK(contains(refused({"--step", "reduce=1,reduce=2"}), "given twice"));
-  CHECK(contains(refused({"--step", "reduce=x"}), "error[C011]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--norm", "barier"}), "did you mean barrier?"));
-  CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[C012]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "--collective sparse"));
-  CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "error[C004]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "--density 0.01"));
-  CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "error[C004]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[C001]"));
-  // All of them at once.
-  const std::string both = refused({"--step", "reduce", "--norm", "x"});
-  CHECK(contains(both, "error[C006]"));
-  CHECK(contains(both, "error[C002]"));
-}
-
-TEST_CASE("an algorithm that does not fit says which would") {
-  const Folder folder;
-  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
-  const std::string text = folder.refusal(
-      {"simulate", "-p", "4", "-m", "8", "--profile", profile, "--dp", "6", "--collective", "halving-doubling"});
-  CHECK(text.find("error[B030]") != std::string::npos);
-  CHECK(text.find("these can: ring, tree") != std::string::npos);
-}
-
 TEST_CASE("the optimizer varies as ops do, each seed in its own way") {
   const Folder folder;
   const Arguments step{"--dp", "2", "--step", "reduce=2,optimizer=5,gather=1"};
@@ -250,11 +212,6 @@ TEST_CASE("--overlap-grad-reduce and --overlap-param-gather hide what the first 
   CHECK(refused({"--overlap-grad-reduce", "--grad-reduce", "at-end"}).find("error[C009]") == 0);
   CHECK(refused({"--overlap-param-gather", "--gather", "after-optimizer"}).find("error[C009]") == 0);
   CHECK(refused({"--overlap-grad-reduce", "--step", "reduce=2"}).find("error[C004]") == 0);
-  CHECK(
-      folder.refusal({"simulate", "--model", "llama3-8b", "--dp", "4", "--overlap-param-gather"}).find("error[C004]") ==
-      0);
-  CHECK(folder.refusal({"simulate", "--model", "llama3-8b", "--dp", "4", "--zero", "2", "--overlap-grad-reduce"})
-            .find("error[C004]") == 0);
 }
 
 TEST_CASE("messages between stages on a preset: as measured, unless its links or the transfers are given") {
@@ -283,17 +240,6 @@ TEST_CASE("a million data ranks on ideal links are simulated: all are alike") {
         simulated(folder, {"-p", "4", "-m", "8", "--model", "tiny-gpt", "--dp", "1000000", "--zero", zero});
     CHECK(run.at("makespan_ns").get<std::int64_t>() > 0);
   }
-}
-
-TEST_CASE("too many replicas that all have noise of their own are refused") {
-  const Folder folder;
-  CHECK(
-      folder.refusal({"simulate", "-p", "4", "-m", "8", "--dp", "1000000", "--jitter", "lognormal:0.1"}) ==
-      "error[X005]: 1000000 replicas of the pipeline are not alike, and with 64 ops each more than 20 million ops have "
-      "to be simulated\n"
-      "  --> --dp\n"
-      "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "
-      "link are simulated once\n");
 }
 
 }  // namespace debubble::testing

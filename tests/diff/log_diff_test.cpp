@@ -117,7 +117,6 @@ TEST_CASE("a tolerance makes a gap of a log a finding") {
         std::string::npos);
   CHECK(outcome.err.find("device 0") == std::string::npos);
   CHECK(folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=40%,memory=40%"}).status == 0);
-  CHECK(folder.refusal({"diff", "--log", kTrainingLog, "--tolerance", "bubble=2pp"}).find("error[D013]") == 0);
 }
 
 TEST_CASE("a scenario takes the place of the log's arguments") {
@@ -129,8 +128,6 @@ TEST_CASE("a scenario takes the place of the log's arguments") {
   CHECK(planned["step_ns"] == own["step_ns"]);
   CHECK(planned["predicted_from"] == "plan.toml");
   CHECK(planned["hardware"]["source"] == "scenario");
-  folder.write("other.toml", "devices = 8\n");
-  CHECK(folder.refusal({"diff", "other.toml", "--log", kTrainingLog}).find("error[D010]") == 0);
 }
 
 TEST_CASE("timers of all ranks are set beside the least and the most of the devices") {
@@ -165,7 +162,6 @@ TEST_CASE("logs that cannot be compared are refused, with the place and the reme
     CHECK(refusal.find(words) != std::string::npos);
   };
   const std::string iterations = log.substr(log.find(" iteration "));
-  refused("", "P010", "no block of arguments");
   refused(iterations, "P010", "no block of arguments");
   refused(log.substr(0, 2000), "P010", "the block of arguments has no end");
   refused(log + log.substr(0, 2000), "P010", "the block of arguments has no end");
@@ -207,30 +203,6 @@ TEST_CASE("a log that grows while it is read, and one of a job that was restarte
   const Json twice = log_difference(folder, "twice.log");
   CHECK(twice["lines"] == 17);
   CHECK(twice.dump().find("2 starts of the job: the last counts") != std::string::npos);
-}
-
-TEST_CASE("flags that contradict --log, or mean nothing with it") {
-  const Folder folder;
-  folder.write("plan.toml", "devices = 4\n");
-  const auto refused = [&](std::vector<std::string> more, const std::string& beginning) {
-    more.insert(more.begin(), "diff");
-    const std::string refusal = folder.refusal(more);
-    CAPTURE(refusal);
-    CHECK(refusal.find(beginning) == 0);
-  };
-  refused({"plan.toml", "plan.toml", "--log", kTrainingLog}, "error[C009]");
-  refused({kTrainingLog, "--log", kTrainingLog}, "error[P010]");
-  refused({"plan.toml", "--log", kTrainingLog, "--hardware", "v100"}, "error[C009]");
-  refused({"plan.toml", "--hardware", "v100"}, "error[C004]");
-  refused({"--log", kTrainingLog, "--hardware", "v1000"}, "error[C003]");
-  refused({"--log", kTrainingLog, "--iteration", "3"}, "error[C087]");
-  refused({"--log", kTrainingLog, "--trace", "t.json"}, "error[C087]");
-  refused({"--log", kTrainingLog, "--bundle", "b.tar"}, "error[C087]");
-  refused({"--log", kTrainingLog, "--replica", "1"}, "error[C087]");
-  refused({"--log", "gone.log"}, "error[C005]");
-  folder.write("cut.log.gz", "\x1f\x8b\x08");
-  refused({"--log", "cut.log.gz"}, "error[K001]");
-  refused({}, "error[C061]: FILE is missing");
 }
 
 }  // namespace

@@ -144,25 +144,6 @@ TEST_CASE("some iterations of a run are kept") {
   CHECK(file["measured"]["iterations"] == 3);
   CHECK(std::abs(number(difference(folder, {"run.json"}, {"--iteration", "2"})["makespan_ns"], "measured") -
                  2027894244.0) < 1000);
-  for (const std::string list : {"0", "2-1", "6", "1,,2", "1-", "x", ","}) {
-    CAPTURE(list);
-    CHECK(folder.refusal({"import", "--from", "run", trace, "--iterations", list}) ==
-          "error[C003]: \"" + list + "\" is not a list of iterations from 1 to 5\n  --> --iterations\n" +
-              "  = help: write it like --iterations 1,2,5-8\n");
-  }
-}
-
-TEST_CASE("what is no measured run, or not all of one, is refused") {
-  const Folder folder;
-  folder.write("s.toml", "schedule = \"1f1b\"\n");
-  CHECK(folder.refusal({"import", "--from", "run", "s.toml"}).starts_with("error[P010]: this is a scenario file"));
-  CHECK(folder.refusal({"diff", kMeasured + "straggler_ar_0.json.gz", "--replica", "4"})
-            .starts_with("error[C003]: there is no replica 4; the files are of 1"));
-  CHECK(folder.refusal({"import", "--from", "run", kMeasured + "straggler_st_0.json.gz", "--layers", "x"})
-            .starts_with("error[C087]: means nothing for a measured run"));
-  CHECK(folder.refusal({"import", "--from", "megatron", "x.sh", "--replica", "1"})
-            .starts_with("error[C087]: means nothing for anything but a measured run"));
-  CHECK(folder.refusal({"diff", "s.toml", kMeasured + "straggler_st_0.json.gz"}).starts_with("error[D010]"));
 }
 
 }  // namespace

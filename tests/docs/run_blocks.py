@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the fenced command blocks of Markdown documents, so that no document shows what the program does not do.
+"""Runs the fenced command blocks of Markdown documents, so that no document shows what the program does not do, and
+transcripts (transcript.py).
 
 ```console   `$ command` lines, each followed by what it prints, stdout and stderr together. The command must succeed and
              print exactly that; a line `...` stands for any number of lines. `\\` at the end of a line continues it.
@@ -14,7 +15,6 @@ colour, 80 columns wide. Relative links of the document must lead somewhere. `--
 """
 
 import argparse
-import difflib
 import json
 import os
 import pathlib
@@ -24,12 +24,13 @@ import subprocess
 import sys
 import tempfile
 
+from commands import PROGRESS, TIMEOUT_S, command_at, take_shown
+from transcript import check_transcript, transcript_failures
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^(`{3,})(\w*)\s*$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PYCON = pathlib.Path(__file__).resolve().with_name("pycon.py")
-TIMEOUT_S = 120
-PROGRESS = re.compile(r"debubble: .* \.\.\.")  # printed once something has taken two seconds: on slow machines only
 
 
 class Block:
@@ -61,25 +62,12 @@ def commands_of(block):
     if block.lines and not block.lines[0].startswith("$ "):
         raise ValueError(f"line {block.first_line + 1}: a console block begins with `$ command`")
     while index < len(block.lines):
-        command = [block.lines[index][2:]]
-        while command[-1].endswith("\\"):
-            index += 1
-            command.append(block.lines[index])
-        index += 1
-        start = index
+        start, command = command_at(block.lines, index)
+        index = start
         while index < len(block.lines) and not block.lines[index].startswith("$ "):
             index += 1
-        commands.append((start, "\n".join(command), block.lines[start:index]))
+        commands.append((start, command, block.lines[start:index]))
     return commands
-
-
-def matches(expected, actual):
-    """Whether the lines are equal, `...` standing for any number of lines."""
-    if not expected:
-        return not actual
-    if expected[0] == "...":
-        return any(matches(expected[1:], actual[skip:]) for skip in range(len(actual) + 1))
-    return bool(actual) and expected[0] == actual[0] and matches(expected[1:], actual[1:])
 
 
 def run(script, folder, binary):
@@ -138,15 +126,6 @@ def module_beside(binary):
     return folder if folder and list(folder.glob("debubble/_core.*.so")) else None
 
 
-def take_shown(expected, shown, shower, place, lines):
-    """Adds to `lines` what a block should have there; a list with the problem, empty where it is what was expected."""
-    if matches(expected, shown):
-        lines += expected
-        return []
-    lines += shown
-    return ["\n".join([place, *difflib.unified_diff(expected, shown, "document", shower, lineterm="")])]
-
-
 def run_session(blocks, folder, binary):
     """[[(start, statement, expected, shown), ...], ...] of a document's pycon blocks; none without a module."""
     module = module_beside(binary)
@@ -167,7 +146,7 @@ def check_session(block, statements):
     for start, statement, expected, shown in statements:
         lines += block.lines[copied:start]
         copied = start + len(expected)
-        problems += take_shown(expected, shown, "Python", f"line {block.first_line + start}: >>> {statement.rstrip()}", lines)
+        problems += take_shown(expected, shown, ("document", "Python"), f"line {block.first_line + start}: >>> {statement.rstrip()}", lines)
     return problems, lines + block.lines[copied:]
 
 
@@ -193,7 +172,7 @@ def check_console(block, folder, binary):
         place = f"line {block.first_line + start}: $ {command}"
         lines += block.lines[copied:start]
         copied = start + len(expected)
-        problems += take_shown(expected, output, "program", place, lines)
+        problems += take_shown(expected, output, ("document", "program"), place, lines)
         if code != 0:
             problems.append(f"{place}\nended with exit code {code} (write `command || echo \"exit code $?\"` to show one)")
     return problems, lines
@@ -259,7 +238,7 @@ SELF_TEST = [  # language, content, what must be said about it ("" = nothing)
 
 
 def self_test():
-    failures = []
+    failures = transcript_failures()
     with tempfile.TemporaryDirectory() as scratch:
         document = pathlib.Path(scratch) / "document.md"
         kept = "```console\n$ echo kept > file\n```\n"
@@ -282,6 +261,16 @@ def self_test():
     return 1 if failures else 0
 
 
+def check(document, binary, update):
+    """(what it holds, problems)."""
+    if document.suffix == ".transcript":
+        sections, problems = check_transcript(document, binary, update)
+        return f"{sections} sections", problems
+    problems = check_document(document, binary, update)
+    count = sum(block.language in ("bash", "console", "pycon") for block in blocks_of(document.read_text(encoding="utf-8")))
+    return f"{count} blocks", problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("documents", nargs="*", type=pathlib.Path)
@@ -295,13 +284,13 @@ def main():
         parser.error("which documents?")
     failed = False
     for document in arguments.documents:
+        parts, problems = "not run", []
         try:
-            problems = check_document(document.resolve(), arguments.binary.resolve(), arguments.update)
+            parts, problems = check(document.resolve(), arguments.binary.resolve(), arguments.update)
         except (ValueError, subprocess.TimeoutExpired) as error:
             problems = [str(error)]
         failed = failed or bool(problems)
-        count = sum(block.language in ("bash", "console", "pycon") for block in blocks_of(document.read_text(encoding="utf-8")))
-        print(f"{document.name}: {count} blocks, {len(problems)} problems", *problems, sep="\n\n")
+        print(f"{document.name}: {parts}, {len(problems)} problems", *problems, sep="\n\n")
     return 1 if failed and not arguments.update else 0
 
 

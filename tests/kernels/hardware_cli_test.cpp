@@ -152,11 +152,6 @@ TEST_CASE("own hardware: list, explain and export") {
   CHECK(says(folder.data({"list", "hardware", "mi300x"}), "1307 TFLOP/s in 16 bits"));
   const Tree json = Tree::parse(folder.data({"explain", "hardware", "h100", "--format", "json"}));
   CHECK(json["hardware"][0]["figures"].size() > 15);
-  CHECK(says(folder.refusal({"explain", "hardware"}), "which hardware?"));
-  CHECK(says(folder.refusal({"explain", "hardware", "h101"}), "did you mean h100?"));
-  CHECK(says(folder.refusal({"export", "--to", "hardware"}), "which hardware?"));
-  CHECK(says(folder.refusal({"export", "--to", "hardware", "h100", "-p", "8"}), "means nothing for --to hardware"));
-  CHECK(says(folder.refusal({"export", "--to", "schedule-json", "h100"}), "only --to hardware takes a name"));
   const std::string once = folder.data({"export", "--to", "hardware", "h100"});
   CHECK(says(once, R"("name": "my-h100")"));
   folder.write("again.json", once);
@@ -206,20 +201,6 @@ TEST_CASE("own hardware: calibrated on a GPU, which is a fake one here") {
   const Outcome none = folder.run({"profile", "--calibrate-hardware", "-o", "other.json"});
   CHECK(none.status == 3);
   CHECK(folder.files() == "gpu.json gpu.kernels.csv");
-}
-
-TEST_CASE("own hardware: calibration and what it does not go with") {
-  const Folder folder;
-  const auto refused = [&](const Words& more) {
-    return folder.refusal(with({"profile", "--calibrate-hardware"}, more));
-  };
-  CHECK(says(refused({"--model", "gpt2-small"}), "C087"));
-  CHECK(says(refused({"--overhead", "run"}), "C087"));
-  CHECK(says(refused({"--", "python", "x.py"}), "C009"));
-  CHECK(says(refused({"--device", "cpu", "-o", "my.csv"}), "ends in .json"));
-  CHECK(says(refused({"--device", "cpu", "-o", "-"}), "ends in .json"));
-  CHECK(says(refused({"--device", "tpu"}), "C012"));
-  CHECK(says(refused({"--device", "cpu", "--keep-records", "r"}), "C087"));
 }
 
 TEST_CASE("own hardware: measured products become a table, or a file with its table") {

@@ -106,40 +106,11 @@ TEST_CASE("the caching allocator takes whole segments") {
   CHECK(three["reserved_bytes"] == 4 * kOneMebibyte);
 }
 
-TEST_CASE("what is not the allocator's is not there for it") {
-  const Folder folder;
-  CHECK(folder.run(toy("5MiB", {"--allocator", "exact", "--memory-outside", "1MiB"})).status == 0);
-  CHECK(folder.run(toy("5MiB", {"--allocator", "exact", "--memory-outside", "2MiB"})).status == 1);
-}
-
-TEST_CASE("compare says which schedules do not fit") {
-  const Folder folder;
-  const std::vector<std::string> both{"compare", "--schedules", "gpipe,1f1b",  "-p",   "4",
-                                      "-m",      "8",           "--allocator", "exact"};
-  const auto with = [&](const char* memory) {
-    std::vector<std::string> arguments = both;
-    arguments.insert(arguments.end(), {"--memory", memory});
-    return folder.run(arguments).status;
-  };
-  CHECK(with("8MiB") == 0);
-  CHECK(with("4MiB") == 1);  // gpipe holds eight
-}
-
 TEST_CASE("without a limit nothing is judged") {
   const Folder folder;
   const json report = json::parse(folder.data({"simulate", "--format", "json"}));
   CHECK_FALSE(report.contains("memory_fit"));
   CHECK(json::parse(folder.data(toy("off", {"--format", "json"})))["makespan_ns"] == report["makespan_ns"]);
-}
-
-TEST_CASE("what is wrong with the flags is refused with a way out") {
-  const Folder folder;
-  CHECK(folder.refusal(toy("auto")).find("error[C004]") != std::string::npos);
-  CHECK(folder.refusal(toy("1MiB,2MiB")).find("error[F041]: there are 2 sizes for 4 devices") != std::string::npos);
-  CHECK(folder.refusal(toy("0B")).find("error[F041]") != std::string::npos);
-  CHECK(folder.refusal(toy("80")).find("error[C014]") != std::string::npos);
-  CHECK(folder.refusal(toy("4MiB", {"--memory-outside", "4MiB"})).find("error[F041]") != std::string::npos);
-  CHECK(folder.refusal(toy("4MiB", {"--allocator", "slab"})).find("error[C002]") != std::string::npos);
 }
 
 // A GPT of 22 B on one DGX: all kept does not fit, and selective recomputation and sequence parallelism do their part.

@@ -126,22 +126,6 @@ TEST_CASE("ideal links take parallel sizes and give the same step as without the
   CHECK(assumed(alone, "ranks").empty());
 }
 
-TEST_CASE("a job that does not fit, and flags that contradict a cluster, are refused") {
-  const Folder folder;
-  CHECK(folder.refusal({"simulate", "--topology", "dgx-h100:1", "-p", "16"}).find("error[B017]") == 0);
-  CHECK(folder.refusal({"simulate", "--topology", "ring:4", "--comm", "1"}).find("error[C009]") == 0);
-  CHECK(folder.refusal({"simulate", "--network", "fifo"}).find("error[C004]") == 0);
-  CHECK(folder.refusal({"export", "--to", "topology-json"}).find("error[C004]") == 0);
-  CHECK(folder.refusal({"simulate", "--topology", "dgx-h100:2x"}).find("error[B001]") == 0);
-  CHECK(folder.refusal({"simulate", "--topology", "missing.json"}).find("error[C005]") == 0);
-  CHECK(folder.refusal({"live", "--clock", "logical", "--topology", "ring:4"}).find("error[C087]") == 0);
-  folder.write("bad.json", "{\"schema\": \"debubble.topology/1\", \"nam\": 1}");
-  const std::string bad = folder.refusal({"simulate", "--topology", "bad.json"});
-  CHECK(bad.find("error[P005]: ") != std::string::npos);
-  CHECK(bad.find("--> bad.json#\n") != std::string::npos);
-  CHECK(bad.find("did you mean \"name\"?") != std::string::npos);
-}
-
 TEST_CASE("every catalog schedule runs on a cluster") {
   const Folder folder;
   const json all = json::parse(folder.data({"compare", "--format", "json", "--topology", "dgx-h100:1"}));

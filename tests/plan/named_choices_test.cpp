@@ -23,29 +23,6 @@ bool has_part(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("an error is placed at the flag that named the value") {
-  const Folder folder;
-  const auto placed = [&](const std::vector<std::string>& flags, const std::string& place, const std::string& help) {
-    const std::string text = folder.refusal(planned_with(flags));
-    CAPTURE(text);
-    CHECK(has_part(text, "\n  --> " + place + "\n  = help: " + help + "\n"));
-  };
-  placed({"--only", "schedule=WRONG"}, "--only schedule", "see `debubble list schedules`");
-  placed({"--fix", "schedule=1f1c"}, "--fix schedule", "did you mean 1f1b?");
-  placed({"--schedules", "1f1c"}, "--schedules", "did you mean 1f1b?");
-  placed({"--only", "tp=x"}, "--only tp", "write it like --only tp=2");
-  placed({"--fix", "tp=x"}, "--fix tp", "write it like --fix tp=2");
-  placed({"--zero", "7"}, "--zero", "write --zero 1");
-  placed({"--only", "zero=7"}, "--only zero", "write --only zero=1");
-  placed({"--recompute", "foo"}, "--recompute", "write --recompute none");
-  placed({"--only", "recompute=foo"}, "--only recompute", "write --only recompute=none");
-  placed({"--recompute", "full", "--recompute-stages", "x"}, "--recompute-stages",
-         "write it like --recompute-stages 0-2,5");
-  placed({"--only", "rank-order=foo"}, "--only rank-order", "write it like --only rank-order=tp-cp-dp-pp");
-  placed({"--only", "sequence-parallel=yes"}, "--only sequence-parallel", "they are on, off");
-  placed({"--only", "tpp=2"}, "--only tpp", "did you mean tp?");
-}
-
 TEST_CASE("schedules are named as their frameworks call them") {
   const Folder folder;
   const auto best = [&](const char* name) {

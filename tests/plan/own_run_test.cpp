@@ -104,30 +104,5 @@ TEST_CASE("a run that does not fit, or that no schedule makes, is said to be so"
   CHECK(odd["own_run"]["problem"].is_string());
 }
 
-TEST_CASE("files and flags that are no run are refused with the place and the remedy") {
-  const Folder folder;
-  folder.write("train.sh", kScript);
-  folder.write("hello.sh", "echo hello\n");
-  folder.write("toy.toml", "devices = 4\n");
-  folder.write("word.toml", "model = \"gpt2-small\"\nrecompute = \"half\"\n");
-  const auto refused = [&](std::vector<std::string> flags, const char* code) {
-    flags.insert(flags.begin(), "plan");
-    const std::string text = folder.refusal(flags);
-    CAPTURE(text);
-    CHECK(has(text, std::string("error[") + code + "]"));
-  };
-  refused({"--script", "none.sh"}, "C005");
-  refused({"--script", "hello.sh"}, "P010");
-  refused({"--script", "toy.toml"}, "C004");
-  refused({"--script", "word.toml"}, "C002");
-  refused({"--script", "train.sh", "-m", "8"}, "C007");
-  refused({"--model", "gpt2-small", "-m", "8", "--gpus", "8"}, "C087");
-  refused({"--model", "gpt2-small", "-m", "8", "--global-batch", "16"}, "C087");
-  refused({"--model", "gpt2-small", "-m", "8", "--transform", "recompute"}, "C087");
-  refused({"--model", "gpt2-small", "-m", "8", "--schedules", "1f1b,gpipe"}, "C087");
-  refused({"--model", "gpt2-small", "-m", "8", "--tp", "0"}, "C012");
-  refused({"--model", "gpt2-small", "-m", "2147483647", "--dp", "4000000"}, "C012");
-}
-
 }  // namespace
 }  // namespace debubble::testing

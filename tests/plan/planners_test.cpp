@@ -159,28 +159,6 @@ TEST_CASE("the table keeps within the width, and CSV has a line for each row") {
   CHECK(csv == folder.data(with(all, {"--format", "csv", "--threads", "1"})));
 }
 
-TEST_CASE("what planners cannot be asked is refused") {
-  const Folder folder;
-  CHECK(folder.refusal(with(kJob, {"--planner", "dapple", "--planner", "pipdream"})) ==
-        R"(error[C003]: there is no planner "pipdream"
-  --> --planner
-  = help: did you mean pipedream?
-)");
-  CHECK(folder.refusal(with(kJob, {"--planner", "pipeedge:depht=3"})) ==
-        R"(error[C017]: pipeedge has no parameter "depht"
-  --> --planner
-  = help: it has: depth
-)");
-  CHECK(folder.refusal(with(kJob, {"--planner", "even:stages=99"})).starts_with("error[C012]"));
-  CHECK(folder.refusal(with(kJob, {"--as-published"})) == R"(error[C061]: nothing says which planners
-  --> --as-published
-  = help: add --planner all
-)");
-  CHECK(folder.refusal(with(kJob, {"--planner", "all", "--objective", "memory"})).starts_with("error[C087]"));
-  CHECK(folder.refusal(with(kJob, {"--planner", "all", "-p", "2", "--memory", "20GiB,30GiB"}))
-            .starts_with("error[C087]: planners place stages"));
-}
-
 TEST_CASE("where nothing fits there is nothing to compare with, and the plan says so") {
   const Folder folder;
   const Outcome outcome = folder.run(
@@ -263,35 +241,6 @@ TEST_CASE("types by hardware take the model's times and memory there") {
   CHECK(answers["job"]["types"][0]["time_factor"].get<double>() > 1.5);
   CHECK(answers["job"]["types"][1]["time_factor"] == 1);
   CHECK(answers["job"]["types"][0]["memory_bytes"] < answers["job"]["types"][1]["memory_bytes"]);
-}
-
-TEST_CASE("a faulty file of device types is refused with all that is wrong") {
-  const Folder folder;
-  const auto refused = [&](const std::string& text, const Words& more = {}) {
-    folder.write("types.json", text);
-    return folder.refusal(
-        with({"plan", "--model", "gpt2-large", "--gpus", "4", "--global-batch", "16", "--device-types", "types.json"},
-             more));
-  };
-  CHECK(refused(R"({"schema": "debubble.device-types/1", "types": []})").starts_with("error[P006]"));
-  CHECK(refused(R"({"schema": "debubble.device-types/2", "types": [{"count": 4}]})").starts_with("error[P010]"));
-  const std::string several = refused(
-      R"({"schema": "debubble.device-types/1",
-          "types": [{"cuont": 4, "time_factor": -1}, {"count": 0, "memory": "16 apples"}]})");
-  for (const char* const part :
-       {"\"cuont\"", "types.json#/types/0/time_factor", "types.json#/types/1/count", "types.json#/types/1/memory"}) {
-    CHECK(several.find(part) != std::string::npos);
-  }
-  CHECK(refused(R"({"schema": "debubble.device-types/1", "types": [{"count": 3}]})") ==
-        R"(error[C012]: 4 GPUs, and the file of device types has 3
-  --> --gpus
-  = help: write --gpus 3
-)");
-  CHECK(refused(kTypes, {"--tp", "2"}).starts_with("error[C087]"));
-  CHECK(refused(R"({"schema": "debubble.device-types/1", "types": [{"hardware": "v101", "count": 4}]})")
-            .starts_with("error[C003]: no hardware is named \"v101\"\n  --> --device-types, type \"v101\""));
-  CHECK(folder.refusal({"plan", "--model", "gpt2-large", "--gpus", "4", "--device-types", "absent.json"})
-            .starts_with("error[C005]"));
 }
 
 }  // namespace

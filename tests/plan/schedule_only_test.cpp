@@ -118,19 +118,5 @@ TEST_CASE("plan --schedule-only: optimal may copy activations to the host, and i
   CHECK(again["makespan_ns"] == 17'000'000);
 }
 
-TEST_CASE("plan --schedule-only refuses flags of whole plans, limits that hold nothing, and transforms") {
-  const Folder folder;
-  const auto refused = [&](const char* flag, const char* value) {
-    return folder.refusal({"plan", "--schedule-only", flag, value});
-  };
-  CHECK(refused("--gpus", "3") ==
-        "error[C087]: with --schedule-only the pipeline is given\n  --> --gpus\n"
-        "  = help: leave it out; -p, -m, costs and --param memory_limit describe the pipeline\n");
-  CHECK(refused("--param", "memory_limit=0.1").starts_with("error[S042]: optimal does not work with 0.1"));
-  CHECK(refused("--param", "memory_limit=2,2").starts_with("error[S062]"));
-  CHECK(refused("--transform", "offload").starts_with("error[C087]: schedules are compared as they are"));
-  CHECK(folder.refusal({"plan"}).starts_with("error[C061]: --gpus N is missing\n  --> debubble plan\n"));
-}
-
 }  // namespace
 }  // namespace debubble::testing

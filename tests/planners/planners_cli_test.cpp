@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/inputs.hpp"
 #include "tests/planners/jobs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
@@ -145,29 +144,6 @@ TEST_CASE("on published layer graphs planners reach the least that any cut has")
       folder.data({"plan", "--profile", layer_graph("bert32a100"), "--gpus", "8", "--global-batch", "64", "--memory",
                    "80GB", "--planner", "all", "--format", "json"}))["planners"];
   CHECK(std::count_if(planned.begin(), planned.end(), [](const auto& row) { return row["fits"] == true; }) > 8);
-}
-
-TEST_CASE("planners refuse what they cannot be asked") {
-  const Folder folder;
-  CHECK(folder.refusal({"explain", "planner", "all"}) == R"(error[Z001]: planners cut layers, and toy times have none
-  --> --planner
-  = help: add --model NAME or --profile FILE
-)");
-  CHECK(folder.refusal({"explain", "planner", "even", "--profile", published_profile()}) ==
-        R"(error[Z001]: planners need to know how many devices there are
-  --> --planner
-  = help: add -p N
-)");
-  CHECK(folder.refusal({"explain", "planner", "even:stages=9", "--profile", published_profile(), "-p", "4"})
-            .starts_with("error[C012]: 9 is not within 1 and 4"));
-  CHECK(folder.refusal({"explain", "planner", "megatron", "--profile", published_profile(), "-p", "7"})
-            .starts_with("error[Z003]"));
-  CHECK(folder.refusal({"explain", "planner", "pipedream:straight=yes", "--profile", published_profile(), "-p", "32",
-                        "-m", "16"}) ==
-        R"(error[Z003]: 32 stages need at least as many layers; the job has 24
-  --> --planner pipedream
-  = help: use fewer devices, or a finer profile
-)");
 }
 
 }  // namespace

@@ -176,9 +176,6 @@ TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
   CHECK(absent.err.ends_with(
       "error[C012]: no process of rank 5 was recorded\n  --> --rank\n  = help: ranks count from 0; "
       "leave --rank out to see which there are\n"));
-  CHECK(folder.refusal({"profile", "--rank", "-1", "--", "true"}) ==
-        "error[C012]: ranks count from 0; got -1\n  --> --rank\n  = help: leave --rank out for all ranks\n");
-  CHECK(folder.refusal({"profile", "--rank", "1", "--model", "gpt-1.3b"}).starts_with("error[C087]: "));
 }
 
 TEST_CASE("profiles of single ranks are joined into one model") {

@@ -2,9 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
-#include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -50,9 +48,6 @@ TEST_CASE("recipes: the number format, its scales, and lists") {
   const FrameworkFacts modules = facts_of_recipe(
       folder, R"(, "model.recompute_granularity": "selective", "model.recompute_modules": ["core_attn", "mlp"])");
   CHECK(modules.has("recompute-modules = \"core_attn,mlp\"\n"));
-  folder.write("empty.json", R"({"function": "f_nvfp4_config", "assignments": {}})");
-  CHECK(folder.refusal({"import", "--from", "nemo", "empty.json", "--world-size", "8"}).find("another function") !=
-        std::string::npos);
 }
 
 TEST_CASE("layers and predicted tokens that a file changes of the model it names") {
@@ -93,28 +88,6 @@ tokens: {micro_batch_size: 1, batch_accumulation_per_replica: 4, sequence_length
     "zero_optimization": {"stage": 3}})");
   CHECK(neox.has(",window=32\""));
   CHECK(neox.has("zero = 3\n"));
-}
-
-TEST_CASE("degrees and batches whose products no number holds are refused") {
-  const Folder folder;
-  const auto refused = [&](const char* tool, const char* name, const char* text) {
-    folder.write(name, text);
-    const std::string error =
-        folder.refusal({"import", "--from", tool, name, "--world-size", "8", "--model", "gpt2-xl"});
-    CAPTURE(error);
-    CHECK(error.starts_with("error[P004]"));
-    CHECK(error.find(" to 8192; got") != std::string::npos);
-  };
-  refused("torchtitan", "a.toml",
-          "[parallelism]\ntensor_parallel_degree = 1099511627776\npipeline_parallel_degree = 1099511627776\n");
-  refused("deepspeed", "b.json", R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 1,
-      "pipeline": {"stages": 1099511627776}, "tensor_parallel": {"autotp_size": 1099511627776}})");
-  refused("accelerate", "c.yaml", R"({distributed_type: MEGATRON_LM, num_processes: 16, megatron_lm_config:
-      {megatron_lm_tp_degree: 1099511627776, megatron_lm_pp_degree: 1099511627776}})");
-  refused("nanotron", "d.yaml", R"({model: {model_config: {num_hidden_layers: 2}},
-      parallelism: {dp: 1, tp: 1099511627776, pp: 1099511627776}})");
-  refused("neox", "e.yml", R"({"num_layers": 2, "hidden_size": 64, "num_attention_heads": 2, "seq_length": 128,
-      "model_parallel_size": 1099511627776, "pipe_parallel_size": 1099511627776})");
 }
 
 }  // namespace debubble::testing

@@ -65,22 +65,5 @@ TEST_CASE("the automatic cut weighs what each stage recomputes, and on clusters,
   }
 }
 
-TEST_CASE("lists that name no stage are refused with the remedy") {
-  const Folder folder;
-  const auto refused = [&](std::vector<std::string> more, const char* code) {
-    std::vector<std::string> flags{"simulate", "--model", "gpt-6.7b", "-p", "4"};
-    flags.insert(flags.end(), more.begin(), more.end());
-    const std::string text = folder.refusal(flags);
-    CAPTURE(text);
-    CHECK(text.find(std::string("error[") + code + "]") != std::string::npos);
-  };
-  refused({"--recompute-stages", "0"}, "C004");
-  refused({"--recompute", "none", "--recompute-stages", "0"}, "C004");
-  refused({"--recompute", "full", "--recompute-stages", "4"}, "C012");
-  refused({"--recompute", "full", "--recompute-stages", "2-1"}, "C012");
-  refused({"--recompute", "full", "--recompute-stages", "0-999999999"}, "C012");
-  refused({"--recompute", "full", "--recompute-stages", "a"}, "C012");
-}
-
 }  // namespace
 }  // namespace debubble::testing

@@ -1,8 +1,6 @@
 // `debubble explain cost`, as people run it: operators of layers, and what changes would bring.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -165,25 +163,6 @@ TEST_CASE("explain cost: stages that recompute have tables of their own") {
     if (layer["kind"] == "transformer") blocks.push_back(layer["recomputed"].get<bool>());
   }
   CHECK(blocks == std::vector<bool>{false, true});
-}
-
-TEST_CASE("explain cost refuses what it cannot tell, and says what to do") {
-  const Folder folder;
-  const auto refused = [&](const CostWords& words, const std::string& code, const std::string& help) {
-    CAPTURE(words);
-    const Outcome outcome = folder.run(words);
-    CHECK(outcome.status == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("error[" + code + "]") != std::string::npos);
-    CHECK(outcome.err.find(help) != std::string::npos);
-  };
-  refused({"explain", "cost"}, "C004", "add --model NAME");
-  refused({"explain", "cost", "--times", "f=1,b=2"}, "C004", "add --model NAME");
-  refused({"explain", "cost", "step", "--model", "tiny-gpt"}, "C061", "debubble explain cost");
-  refused({"explain", "cost", "--model", "no-such"}, "C003", "");
-  refused({"explain", "cost", "--model", "tiny-gpt", "--format", "yaml"}, "C002", "");
-  refused({"explain", "step", "--format", "csv"}, "C002", "--format");
-  refused({"explain", "costs"}, "C003", "did you mean cost?");
 }
 
 }  // namespace debubble::testing

@@ -196,32 +196,13 @@ TEST_CASE("explain: codes, schedules without a word before them, and what nobody
         "X010  the simulation\n      a finding: the schedule deadlocks (status 1)\n"
         "      what to do: change the order of the ops that the message names, or the\n      kind of transfer\n");
   CHECK(folder.data({"explain", "zb-h1"}) == folder.data({"explain", "schedule", "zb-h1"}));
-  CHECK(folder.refusal({"explain", "X099"}).find("error[C003]: nothing here is called \"X099\"") == 0);
-  CHECK(folder.refusal({"explain", "zb-hh1"}) ==
-        "error[C003]: nothing here is called \"zb-hh1\"\n  --> explain\n  = help: did you mean zb-h1?\n");
-  CHECK(folder.refusal({"explain", "7F0"}) ==
-        "error[C003]: 1f1b has no op 7F0\n  --> explain\n  = help: stages are 0 to 3, numbers 0 to 7, ops F, B\n");
-  CHECK(folder.refusal({"explain", "zb-h1", "--format", "json"}).find("error[C002]") == 0);
-}
-
-TEST_CASE("explain: a run that deadlocks says so") {
-  const Folder folder;
-  for (const char* topic : {"step", "0F0"}) {
-    const Outcome outcome = folder.run({"explain", topic, "--schedule", "zb-v", "--p2p", "coupled"});
-    CHECK(outcome.status == 1);
-    CHECK(outcome.out.find("devices wait for each other") != std::string::npos);
-  }
 }
 
 TEST_CASE("run files: what they cannot hold is refused, and a trace of it is for looking at") {
   const Folder folder;
   const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};
-  CHECK(folder.refusal(with(step, {"--save-run", "run.json"})).find("error[T054]: a run file cannot hold this run") ==
-        0);
   static_cast<void>(folder.data(with(step, {"--trace", "step.json"})));
   CHECK(folder.run({"diff", "step.json"}).err.find("error[T054]: the run cannot be read back") == 0);
-  const Words ring{"simulate", "-p", "2", "-m", "4", "--topology", "ring:2"};
-  CHECK(folder.refusal(with(ring, {"--save-run", "run.json"})).find("over a modelled network") != std::string::npos);
   CHECK(folder.files() == "step.json");
 }
 

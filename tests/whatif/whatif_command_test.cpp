@@ -297,13 +297,4 @@ TEST_CASE("whatif --to: the same run with any other flags, alone and with other 
   CHECK(answer(folder, {"--to", "b.toml"})["changed"]["schedule"]["name"] == "gpipe");
 }
 
-TEST_CASE("whatif --to: what is no flag is refused") {
-  const Folder folder;
-  CHECK(folder.refusal({"whatif", "--to", "--tp"}).find("error[C061]") == 0);
-  CHECK(folder.refusal({"whatif", "--to", "--no-such 4"}).find("error[C061]") == 0);
-  CHECK(folder.refusal({"whatif", "--to", "--schedule 'zb-h1"}) ==
-        "error[C061]: a quote is not closed: --schedule 'zb-h1\n  --> --to\n  = help: close it, or leave it out\n");
-  CHECK(folder.refusal({"whatif", "--to", " "}).find("error[C061]: no flag follows") == 0);
-}
-
 }  // namespace debubble::testing

@@ -45,7 +45,16 @@ def pattern_of(words):
 
 def titles(source):
     text = pathlib.Path(source).read_text(encoding="utf-8")
-    return re.findall(r'TEST_CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', text)
+    form = r"^# (.*)" if source.endswith(".transcript") else r'TEST_CASE\w*\(\s*"((?:[^"\\]|\\.)*)"'
+    return re.findall(form, text, re.MULTILINE)
+
+
+def words_of(test):
+    """Where words are looked for."""
+    yield test["name"]
+    for part in test.get("command", []):
+        yield pathlib.PurePath(part).name
+        yield from titles(part) if part.endswith(".transcript") else ()
 
 
 def outputs_of(test, build, known):
@@ -84,8 +93,7 @@ def choose(build, area, words):
     whole = [name for name, sources in binaries.items()
              if any(has_words(pathlib.PurePath(file).name) for file in (name, *sources))]
     partly = [name for name, sources in binaries.items() if any(has_words(title) for file in sources for title in titles(file))]
-    scripts = [test for test in scripts_of(build, area, binaries)
-               if has_words(test["name"]) or any(has_words(pathlib.PurePath(part).name) for part in test.get("command", []))]
+    scripts = [test for test in scripts_of(build, area, binaries) if any(map(has_words, words_of(test)))]
     known = subprocess.run(["ninja", "-C", str(build), "-t", "targets", "all"], check=True, capture_output=True, text=True)
     known = {line.split(":")[0] for line in known.stdout.splitlines()}
     targets = {*whole, *partly, *(output for test in scripts for output in outputs_of(test, build, known))}

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/job/measured_slow.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
@@ -17,6 +16,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/hardware_file.hpp"
@@ -18,6 +17,7 @@
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

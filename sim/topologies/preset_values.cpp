@@ -1,11 +1,11 @@
 #include "sim/topologies/preset_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -13,61 +13,17 @@ namespace debubble {
 
 namespace {
 
-struct PresetUnit {
-  std::string_view name;
-  double factor;
-};
-
-constexpr std::array<PresetUnit, 12> kRates{{{"B/s", 1},
-                                             {"kB/s", 1e3},
-                                             {"MB/s", 1e6},
-                                             {"GB/s", 1e9},
-                                             {"TB/s", 1e12},
-                                             {"KiB/s", 0x1p10},
-                                             {"MiB/s", 0x1p20},
-                                             {"GiB/s", 0x1p30},
-                                             {"TiB/s", 0x1p40},
-                                             {"Mbit/s", 125e3},
-                                             {"Gbit/s", 125e6},
-                                             {"Tbit/s", 125e9}}};
-constexpr std::array<PresetUnit, 4> kTimes{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-constexpr std::array<PresetUnit, 1> kCounts{{{"", 1}}};
-constexpr std::array<PresetUnit, 1> kRatios{{{"", 1e3}}};
-
-template <std::size_t N>
-std::optional<double> unit_factor(const std::array<PresetUnit, N>& units, std::string_view name) {
-  for (const PresetUnit& unit : units) {
-    if (unit.name == name) return unit.factor;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> unit_factor(TopologyParam::Kind kind, std::string_view unit) {
-  switch (kind) {
-    case TopologyParam::Kind::kRate:
-      return unit_factor(kRates, unit);
-    case TopologyParam::Kind::kTime:
-      return unit_factor(kTimes, unit);
-    case TopologyParam::Kind::kCount:
-      return unit_factor(kCounts, unit);
-    case TopologyParam::Kind::kRatio:
-      return unit_factor(kRatios, unit);
-  }
-  return std::nullopt;
-}
-
-// Rates and times up to 2^53 are exact in a double.
+// Exactly, and nothing where it is beyond the bounds.
 std::optional<std::int64_t> parse_value(const TopologyParam& param, std::string_view text) {
-  if (text.starts_with('-')) return std::nullopt;
-  const std::optional<double> number = take_number(text);
-  const std::optional<double> factor = number ? unit_factor(param.kind, text) : std::nullopt;
-  if (!factor) return std::nullopt;
-  const double value = *number * *factor;
-  if (!(value <= static_cast<double>(param.most))) return std::nullopt;
-  const auto whole = static_cast<std::int64_t>(value + 0.5);
-  if (param.kind == TopologyParam::Kind::kCount && static_cast<double>(whole) != value) return std::nullopt;
-  if (whole < param.least) return std::nullopt;
-  return whole;
+  const QuantityText parts = split_quantity(text);
+  const bool bare = parts.unit.empty();
+  std::optional<std::int64_t> factor;
+  if (param.kind == TopologyParam::Kind::kRate) factor = unit_factor(QuantityKind::kBandwidth, parts.unit);
+  if (param.kind == TopologyParam::Kind::kTime) factor = unit_factor(QuantityKind::kDuration, parts.unit);
+  if (param.kind == TopologyParam::Kind::kCount && bare) return read_whole_within(text, param.least, param.most);
+  if (param.kind == TopologyParam::Kind::kRatio && bare) factor = 1000;
+  const auto value = factor ? decimal_times(parts.number, *factor) : std::nullopt;
+  return value && *value >= param.least && *value <= param.most ? value : std::nullopt;
 }
 
 std::string wanted(const TopologyParam& param) {
@@ -147,7 +103,7 @@ class PresetReader {
       complain("C007", "\"" + param->name + "\" is given twice", "give each parameter once");
       return;
     }
-    const std::optional<std::int64_t> number = value.empty() ? std::nullopt : parse_value(*param, value);
+    const std::optional<std::int64_t> number = parse_value(*param, value);
     if (!number) {
       complain("B001", "\"" + std::string(value) + "\" is not a value of " + param->name,
                param->name + " is " + wanted(*param));
@@ -174,19 +130,6 @@ class PresetReader {
   std::vector<Diagnostic> problems_;
 };
 
-// At most `decimals` of them, and no zeros at the end.
-std::string fixed_decimal(std::int64_t value, std::int64_t divisor, int decimals) {
-  std::string digits;
-  std::int64_t rest = value % divisor;
-  for (int k = 0; k < decimals && rest != 0; ++k) {
-    rest *= 10;
-    digits += static_cast<char>('0' + rest / divisor);
-    rest %= divisor;
-  }
-  while (!digits.empty() && digits.back() == '0') digits.pop_back();
-  return std::to_string(value / divisor) + (digits.empty() ? "" : "." + digits);
-}
-
 }  // namespace
 
 TopologyParam rate_param(std::string name, std::int64_t value, std::string help, Source source, std::string origin) {
@@ -212,13 +155,13 @@ TopologyParam ratio_param(std::string name, std::int64_t thousandths, std::strin
 std::string preset_value_text(TopologyParam::Kind kind, std::int64_t value) {
   switch (kind) {
     case TopologyParam::Kind::kRate:
-      return fixed_decimal(value, 1'000'000'000, 4) + " GB/s";
+      return format_short(value, scale_of("GB/s", 4)) + " GB/s";
     case TopologyParam::Kind::kTime:
       return std::to_string(value) + " ns";
     case TopologyParam::Kind::kCount:
       return std::to_string(value);
     case TopologyParam::Kind::kRatio:
-      return fixed_decimal(value, 1000, 3);
+      return format_short(value, {"", 1000, 3});
   }
   return {};
 }

@@ -1,4 +1,4 @@
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "scenario/request/uniform_times.hpp"
 
 #include <doctest/doctest.h>

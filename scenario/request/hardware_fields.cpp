@@ -48,7 +48,7 @@ std::string without_blank(std::string text) {
 
 std::string bytes_rate_text(double value) {
   // As bandwidths are written, down to the byte.
-  if (std::fmod(value, 1e6) == 0) return plain(value / 1e9) + " GB/s";
+  if (std::fmod(value, 1e6) == 0) return format_short(std::llround(value), scale_of("GB/s", 3)) + " GB/s";
   return in_units(value, {scale_of("kB/s"), scale_of("B/s")});
 }
 

@@ -89,7 +89,7 @@ std::int64_t magnitude(const Decimal& decimal, std::int64_t factor, Rounding rou
   return static_cast<std::int64_t>(std::min(value, static_cast<WideUnsigned>(kBeyond)));
 }
 
-std::optional<std::int64_t> signed_value(const Decimal& decimal, std::int64_t factor) {
+std::optional<std::int64_t> nearest_with_sign(const Decimal& decimal, std::int64_t factor) {
   const std::int64_t value = magnitude(decimal, factor, Rounding::kNearest);
   if (value == kBeyond) return std::nullopt;
   return decimal.negative ? -value : value;
@@ -107,7 +107,7 @@ std::optional<std::int64_t> decimal_times(std::string_view decimal, std::int64_t
 
 std::optional<Nanoseconds> nanoseconds_of_micros(std::string_view number) {
   const std::optional<Decimal> decimal = json_decimal(number);
-  return decimal ? signed_value(*decimal, *unit_factor("us")) : std::nullopt;
+  return decimal ? nearest_with_sign(*decimal, *unit_factor("us")) : std::nullopt;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view number) {
@@ -116,7 +116,7 @@ std::optional<std::int64_t> whole_number(std::string_view number) {
   for (std::int64_t k = std::max<std::int64_t>(decimal->point(), 0); k < decimal->digits(); ++k) {
     if (decimal->digit(k) != 0) return std::nullopt;
   }
-  return signed_value(*decimal, 1);
+  return nearest_with_sign(*decimal, 1);
 }
 
 }  // namespace debubble

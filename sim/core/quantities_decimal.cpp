@@ -71,21 +71,21 @@ std::optional<Decimal> json_decimal(std::string_view text) {
 std::int64_t magnitude(const Decimal& decimal, std::int64_t factor, Rounding rounding) {
   const std::int64_t point = decimal.point();
   const std::int64_t digits = decimal.digits();
-  WideUnsigned whole = 0;
+  std::uint64_t whole = 0;
   for (std::int64_t k = 0; k < point && (whole != 0 || k < digits); ++k) {  // not all of 0e999999
+    if (whole > static_cast<std::uint64_t>(kBeyond / 10)) return kBeyond;
     whole = whole * 10 + decimal.digit(k);
-    if (whole > static_cast<WideUnsigned>(kBeyond)) return kBeyond;
   }
-  WideUnsigned rest = 0;
-  WideUnsigned denominator = 1;
+  std::uint64_t fraction = 0;
+  std::uint64_t denominator = 1;
   for (std::int64_t k = point; k < std::min(digits, point + 18); ++k) {
-    rest = rest * 10 + decimal.digit(k);
+    fraction = fraction * 10 + decimal.digit(k);
     denominator *= 10;
   }
-  rest *= static_cast<WideUnsigned>(factor);
+  WideUnsigned rest = static_cast<WideUnsigned>(fraction) * static_cast<WideUnsigned>(factor);
   if (rounding == Rounding::kNearest) rest += denominator / 2;
   if (rounding == Rounding::kUp) rest += denominator - 1;
-  const WideUnsigned value = whole * static_cast<WideUnsigned>(factor) + rest / denominator;
+  const WideUnsigned value = static_cast<WideUnsigned>(whole) * static_cast<WideUnsigned>(factor) + rest / denominator;
   return static_cast<std::int64_t>(std::min(value, static_cast<WideUnsigned>(kBeyond)));
 }
 

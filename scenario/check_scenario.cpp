@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/job/measured_slow.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
@@ -16,7 +15,9 @@
 #include "scenario/request/uniform_times.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {
@@ -25,15 +26,11 @@ namespace {
 
 std::map<std::string, std::string> parse_params(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> params;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      fail("C006", "--param", "\"" + text + "\" is not KEY=VALUE", "write it like --param group=8");
-    }
-    if (!params.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
-      fail("C007", "--param", "\"" + text.substr(0, equals) + "\" is given twice", "give each parameter once");
-    }
-  }
+  const KeyedForm form{.place = "--param",
+                       .example = "write it like --param group=8",
+                       .once = "give each parameter once",
+                       .values_needed = true};
+  read_keyed_list(texts, form, [&](const std::string& key, const std::string& value) { params[key] = value; });
   return params;
 }
 

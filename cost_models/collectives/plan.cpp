@@ -15,6 +15,7 @@
 #include "cost_models/collectives/measured.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {
@@ -35,13 +36,9 @@ constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto choo
 
 // "1.5 GiB", to display.
 std::string size_text(Bytes bytes) {
-  constexpr std::array<const char*, 5> kUnits{" B", " KiB", " MiB", " GiB", " TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  const auto tenths = std::llround(value * 10);
-  const std::string rest = tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10);
-  return std::to_string(tenths / 10) + rest + kUnits[unit];
+  Scale scale = size_scale(bytes);
+  if (scale.divisor > 1) scale.decimals = 1;
+  return format_short(bytes, scale) + " " + scale.unit;
 }
 
 Nanoseconds latency_of(const collectives::Messages& messages, const CollectiveProtocol& protocol, bool step_has_links) {

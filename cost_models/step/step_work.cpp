@@ -12,16 +12,12 @@
 
 #include "cost_models/step/builder.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/schedule.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::string percent_of_tenths(double share) {
-  const auto tenths = std::llround(share * 1000);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
-}
 
 void describe_collectives(const StepRequest& request, const StepWork& work, std::vector<Assumption>& assumptions) {
   const auto planned = [](const StepTask& task) { return task.lane == StepTask::Lane::kCollective && task.bytes > 0; };
@@ -32,9 +28,10 @@ void describe_collectives(const StepRequest& request, const StepWork& work, std:
   double most = 0;
   for (const StepTask& task : work.tasks) most = std::max(most, task.slow_down);
   const bool given = request.options.slow_down.has_value();
-  const std::string effect = most == 0 ? std::string("not slowed down")
-                                       : "takes up to " + percent_of_tenths(most) + " longer" +
-                                             (given ? "" : ": kernels of NCCL hold multiprocessors (calculon)");
+  const std::string effect = most == 0
+                                 ? std::string("not slowed down")
+                                 : "takes up to " + format_with_unit(std::llround(most * 1000), {"%", 10, 1}) +
+                                       " longer" + (given ? "" : ": kernels of NCCL hold multiprocessors (calculon)");
   assumptions.push_back({"compute that overlaps collectives", effect,
                          given       ? Source::kGiven
                          : most == 0 ? Source::kDefault

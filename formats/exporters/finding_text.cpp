@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/exporters/memory_fit_text.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/rows/deadlock.hpp"
 
 namespace debubble {

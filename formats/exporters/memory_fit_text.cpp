@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -21,11 +22,6 @@ constexpr std::size_t kMostInflation = 256;                 // traces of repeate
                               "was the program killed while it wrote? try `gzip -t` on the file"});
 }
 
-std::string length_words(std::size_t bytes) {
-  constexpr std::size_t kMebi = std::size_t{1} << 20;
-  return bytes % kMebi == 0 ? std::to_string(bytes / kMebi) + " MiB" : std::to_string(bytes) + " bytes";
-}
-
 // Doubling would take three times the text while it moves.
 void make_room(std::string& text, std::size_t more) {
   const std::size_t needed = text.size() + more;
@@ -37,7 +33,7 @@ void make_room(std::string& text, std::size_t more) {
 
 void refuse_length(const std::string& name, std::size_t most) {
   const bool recording = most != kMostTableBytes && most != kMostScriptBytes && most != kMostLogBytes;
-  throw InputError(Diagnostic{"P017", name, "longer than " + length_words(most) + " of text",
+  throw InputError(Diagnostic{"P017", name, "longer than " + mebibytes(static_cast<Bytes>(most)) + " of text",
                               recording ? "profile fewer steps, or without with_stack: that is what makes traces long"
                                         : "check that this is the file you meant; docs/errors.md lists the limits"});
 }
@@ -122,7 +118,7 @@ class TextInflater::Stream {
       throw InputError(Diagnostic{"P017", name_,
                                   "its text is more than " + std::to_string(kMostInflation) +
                                       " times as long as the compressed file, and longer than " +
-                                      length_words(kReadWithoutDoubt),
+                                      mebibytes(kReadWithoutDoubt),
                                   "no recording is so regular: check that this is the file you meant"});
     }
   }

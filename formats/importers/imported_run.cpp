@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "formats/text/micros.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

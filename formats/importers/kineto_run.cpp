@@ -10,9 +10,9 @@
 #include "formats/importers/clock_alignment.hpp"
 #include "formats/importers/kineto_ranges.hpp"
 #include "formats/importers/kineto_ranks.hpp"
-#include "formats/text/micros.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "formats/json/json_tree.hpp"
-#include "formats/text/micros.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

@@ -7,7 +7,7 @@
 #include "formats/importers/kineto_json.hpp"
 #include "formats/importers/kineto_times.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/micros.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "formats/text/micros.hpp"
 #include "sim/core/median.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {
@@ -118,9 +118,8 @@ void read_memory(std::string_view line, MegatronLog& log) {
     const std::string_view mine = line.substr(0, line.find(kRank));
     const auto rank = whole_number(number_at(mine));
     const auto size = number_of(number_at(after(after(mine, kMemory), kMaxAllocated)));
-    constexpr double kMebi = 1024.0 * 1024;
-    if (!rank || !size || *size * kMebi > static_cast<double>(kLargestSize)) continue;
-    log.memory.push_back({*rank, std::llround(*size * kMebi)});
+    if (!rank || !size || *size * kMebibyte > static_cast<double>(kLargestSize)) continue;
+    log.memory.push_back({*rank, std::llround(*size * kMebibyte)});
   }
 }
 

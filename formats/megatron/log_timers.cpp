@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "formats/text/micros.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

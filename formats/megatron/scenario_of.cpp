@@ -5,8 +5,8 @@
 #include "formats/megatron/older_arguments.hpp"
 #include "formats/megatron/translation.hpp"
 #include "formats/text/printable.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

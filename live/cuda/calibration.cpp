@@ -10,6 +10,7 @@
 #include "live/cuda/hops.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble::live {
 namespace {
@@ -27,10 +28,7 @@ struct Sample {
   Nanoseconds end = 0;
 };
 
-std::string decimals(std::int64_t thousandths) {
-  std::string digits = std::to_string(thousandths % 1000);
-  return std::to_string(thousandths / 1000) + "." + std::string(3 - digits.size(), '0') + digits;
-}
+std::string decimals(std::int64_t thousandths) { return format_scaled(thousandths, {"", 1000, 3}); }
 
 class Calibrator {
  public:

@@ -11,6 +11,7 @@
 #include "live/checksum.hpp"
 #include "live/stall.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble::live {
 namespace {
@@ -359,7 +360,7 @@ Stall Executor::where_it_stands() {
   }
   Stall stall = explain_stall(job_, statuses);
   if (at_work) {
-    stall.cause = "no progress for " + std::to_string((job_.request().patience + 500'000'000) / 1'000'000'000) + " s";
+    stall.cause = "no progress for " + format_with_unit(job_.request().patience, scale_of("s"));
   }
   return stall;
 }

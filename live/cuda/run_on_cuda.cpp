@@ -9,6 +9,7 @@
 #include "live/cuda/issue_order.hpp"
 #include "live/cuda/verification.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble::live {
@@ -36,7 +37,7 @@ void refuse_on_one_gpu(const LiveRequest& request) {
 
 std::string rate(std::int64_t bytes_per_second) {
   if (bytes_per_second == 0) return "too fast to measure at its size";
-  return std::to_string(bytes_per_second / 1'000'000) + " MB/s";
+  return format_with_unit(bytes_per_second, scale_of("MB/s"));
 }
 
 // All of one run, in the order of making; destroyed backwards.

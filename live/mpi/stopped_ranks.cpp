@@ -19,6 +19,7 @@
 
 #include "live/backends.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble::live {
 
@@ -148,6 +149,6 @@ void watch_for_stopped_ranks(Nanoseconds patience) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-std::string whole_seconds(Nanoseconds time) { return std::to_string((time + 500'000'000) / 1'000'000'000) + " s"; }
+std::string whole_seconds(Nanoseconds time) { return format_with_unit(time, scale_of("s")); }
 
 }  // namespace debubble::live

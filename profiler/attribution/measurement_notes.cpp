@@ -5,6 +5,7 @@
 
 #include "profiler/attribution/slot.hpp"
 #include "profiler/attribution/statistics.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble::attribution {
 namespace {
@@ -24,11 +25,7 @@ class Notes {
   std::vector<std::string>& notes_;
 };
 
-std::string percent(std::int64_t ppm) {
-  constexpr std::int64_t kPpmPerTenth = 1000;
-  const std::int64_t tenths = (std::abs(ppm) + kPpmPerTenth / 2) / kPpmPerTenth;
-  return (ppm < 0 ? "-" : "") + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
-}
+std::string percent(std::int64_t ppm) { return format_with_unit(ppm, {"%", 10'000, 1}); }
 
 // What the recorder said of the CUPTI that it used.
 void note_recorder(const Results& results, Notes& notes) {

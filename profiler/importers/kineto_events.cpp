@@ -7,10 +7,10 @@
 #include "formats/files/plain_text.hpp"
 #include "formats/importers/kineto_json.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/micros.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/importers/kineto_names.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

@@ -13,6 +13,7 @@
 #include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -29,8 +30,7 @@ std::unique_ptr<TransformerModel> make_model(CudaDevice& device, const SessionOp
   } catch (const UnavailableError& error) {
     Diagnostic diagnostic = error.diagnostic();
     if (diagnostic.code != "U026") throw;
-    diagnostic.message += "; this size needs " +
-                          std::to_string(needed_memory(options.shape, options.size) / kMebibyte) + " MiB (" +
+    diagnostic.message += "; this size needs " + mebibytes(needed_memory(options.shape, options.size)) + " (" +
                           memory_by_layer(options.shape, options.size) + ")";
     diagnostic.help = fitting_size(options.shape, options.size, free);
     throw UnavailableError(diagnostic);

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

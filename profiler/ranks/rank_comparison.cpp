@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/ranks/block_name.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

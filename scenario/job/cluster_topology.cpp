@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "cost_models/collectives/measured.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "sim/topologies/catalog.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {

@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

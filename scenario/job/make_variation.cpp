@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "formats/run/run_file.hpp"
-#include "formats/text/numbers.hpp"
 #include "scenario/job/stage_costs.hpp"
+#include "scenario/request/factors.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/run_record.hpp"
 
 namespace debubble {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

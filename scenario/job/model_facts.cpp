@@ -16,10 +16,10 @@
 #include "cost_models/transformer/hardware_sources.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "cost_models/transformer/tabled_time.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/hardware_facts.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

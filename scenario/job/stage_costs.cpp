@@ -11,7 +11,6 @@
 #include "cost_models/profiled.hpp"
 #include "cost_models/staged_partition.hpp"
 #include "cost_models/uniform.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/copy_costs.hpp"
@@ -24,6 +23,7 @@
 #include "scenario/request/stage_list.hpp"
 #include "schedules/transforms/rows.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

@@ -9,10 +9,10 @@
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/layer_memory.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "cost_models/uniform.hpp"
-#include "formats/text/quantities.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

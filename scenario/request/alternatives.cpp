@@ -9,14 +9,14 @@
 #include <unordered_set>
 
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
-#include "sim/core/words.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr int kMostDecimals = 9;
+constexpr std::size_t kMostDecimals = 9;
 constexpr std::int64_t kMostRounds = std::int64_t{100} * kMostAlternatives;  // of a factor
 constexpr std::int64_t kLargest = 1'000'000'000'000'000;
 
@@ -35,26 +35,19 @@ struct Amount {
   [[nodiscard]] double value() const { return static_cast<double>(digits) / std::pow(10.0, decimals); }
 };
 
+std::int64_t power_of_ten(int decimals) { return decimals == 0 ? 1 : 10 * power_of_ten(decimals - 1); }
+
 // Nothing where it does not begin like a number, or its digits are too many.
 std::optional<Amount> amount_of(std::string_view text) {
-  Amount amount;
-  std::size_t at = 0;
-  bool any = false;
-  bool fraction = false;
-  for (; at < text.size() && (is_digit(text[at]) || (text[at] == '.' && !fraction)); ++at) {
-    if (text[at] == '.') {
-      fraction = true;
-      continue;
-    }
-    any = true;
-    if (amount.digits > kLargest || amount.decimals == kMostDecimals) return std::nullopt;
-    amount.digits = amount.digits * 10 + (text[at] - '0');
-    amount.decimals += fraction ? 1 : 0;
-  }
-  if (!any) return std::nullopt;
-  amount.unit = text.substr(at);
-  const bool is_unit = amount.unit.find_first_of("0123456789.:=+*,") == std::string::npos;
-  return is_unit ? std::optional(std::move(amount)) : std::nullopt;
+  const QuantityText parts = split_quantity(text);
+  const std::size_t point = parts.number.find('.');
+  const std::size_t decimals = point == std::string_view::npos ? 0 : parts.number.size() - point - 1;
+  if (decimals > kMostDecimals || parts.unit.find_first_of("0123456789.:=+*,") != std::string_view::npos) return {};
+  Amount amount{0, static_cast<int>(decimals), std::string(parts.unit)};
+  const auto digits = decimal_times(parts.number, power_of_ten(amount.decimals));
+  if (!digits || *digits > 10 * kLargest) return std::nullopt;
+  amount.digits = *digits;
+  return amount;
 }
 
 // False where it has too many digits then.
@@ -67,15 +60,7 @@ bool rescale(Amount& amount, int decimals) {
 }
 
 std::string range_text(std::int64_t digits, int decimals, const std::string& unit) {
-  std::string text = std::to_string(digits);
-  if (decimals > 0) {
-    const auto places = static_cast<std::size_t>(decimals);
-    if (text.size() <= places) text.insert(0, places + 1 - text.size(), '0');
-    text.insert(text.size() - places, ".");
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-  }
-  return text + unit;
+  return format_short(digits, {"", power_of_ten(decimals), decimals}) + unit;
 }
 
 // A range as typed: FROM:TO, FROM:TO:+STEP, FROM:TO:*FACTOR.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/topologies/catalog.hpp"
 
 namespace debubble {

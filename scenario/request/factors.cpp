@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "formats/text/numbers.hpp"
 #include "scenario/request/draws.hpp"
 #include "scenario/request/factors_file.hpp"
 #include "sim/core/error.hpp"

@@ -16,6 +16,11 @@
 
 namespace debubble {
 
+// What a duration may be multiplied by. Beyond it a factor is a slip, not a slow device.
+inline constexpr double kLeastFactor = 1e-3;
+inline constexpr double kLargestFactor = 1e3;
+[[nodiscard]] inline bool is_factor(double value) { return value >= kLeastFactor && value <= kLargestFactor; }
+
 struct FactorSource {
   enum class Kind { kNone, kFile, kLognormal, kUniform, kZipf, kExperts };
   Kind kind = Kind::kNone;

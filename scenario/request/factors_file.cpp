@@ -9,8 +9,8 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "scenario/request/factors.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 

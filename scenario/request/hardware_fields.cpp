@@ -9,8 +9,7 @@
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
-#include "formats/text/numbers.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {
@@ -25,10 +24,10 @@ constexpr std::array<std::pair<std::string_view, Source>, 4> kSourceWords{{{"mea
                                                                            {"modelled", Source::kModelled},
                                                                            {"assumed", Source::kDefault}}};
 
-std::string in_units(double value, const std::vector<std::pair<std::int64_t, const char*>>& units) {
+std::string in_units(double value, const std::vector<Scale>& units) {
   const std::int64_t whole = std::llround(value);
-  for (const auto& [divisor, unit] : units) {
-    if (whole % divisor == 0) return std::to_string(whole / divisor) + " " + unit;
+  for (const Scale& scale : units) {
+    if (whole % scale.divisor == 0) return format_with_unit(whole, scale);
   }
   return std::to_string(whole);
 }
@@ -49,13 +48,11 @@ std::string without_blank(std::string text) {
 
 std::string bytes_rate_text(double value) {
   // As bandwidths are written, down to the byte.
-  if (std::fmod(value, 1e6) == 0) return plain(value / 1e9) + " GB/s";
-  return in_units(value, {{1'000, "kB/s"}, {1, "B/s"}});
+  if (std::fmod(value, 1e6) == 0) return format_short(std::llround(value), scale_of("GB/s", 3)) + " GB/s";
+  return in_units(value, {scale_of("kB/s"), scale_of("B/s")});
 }
 
-std::string whole_size_text(double value) {
-  return in_units(value, {{std::int64_t{1} << 30, "GiB"}, {std::int64_t{1} << 20, "MiB"}, {1, "B"}});
-}
+std::string whole_size_text(double value) { return in_units(value, {scale_of("GiB"), scale_of("MiB"), scale_of("B")}); }
 
 using Figures = HardwareFigures;
 using Unit = FigureUnit;

@@ -11,13 +11,13 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/hardware_fields.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {

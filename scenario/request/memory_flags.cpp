@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 
 namespace debubble {

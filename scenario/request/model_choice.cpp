@@ -9,9 +9,9 @@
 #include "formats/files/read_file.hpp"
 #include "scenario/request/hf_config.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/model_presets.hpp"
 #include "sim/core/numbers.hpp"
-#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -72,58 +72,50 @@ void complain_of_model(std::vector<Diagnostic>& found, const char* code, std::st
   found.push_back({code, "--model-size", std::move(message), std::move(help)});
 }
 
-void set_switch(const SwitchKey& key, const std::string& value, TransformerShape& shape,
-                std::vector<Diagnostic>& found) {
+void set_switch(const SwitchKey& key, const std::string& value, TransformerShape& shape) {
   if (value == "yes" || value == "no") {
     shape.*key.flag = value == "yes";
     return;
   }
-  complain_of_model(found, "C002", std::string(key.name) + " is yes or no; got \"" + value + "\"",
-                    "write it like " + std::string(key.name) + "=yes");
+  fail("C002", "--model-size", std::string(key.name) + " is yes or no; got \"" + value + "\"",
+       "write it like " + std::string(key.name) + "=yes");
 }
 
-void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
+void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape) {
   if (const auto number = count_of(value, kLargestModelSize)) {
     shape.*key.size = *number;
     return;
   }
-  complain_of_model(found, "C006", std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
-                    "write it like " + std::string(key.name) + "=32");
+  fail("C006", "--model-size", std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
+       "write it like " + std::string(key.name) + "=32");
 }
 
-void set_qk_norm(const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
+void set_qk_norm(const std::string& value, TransformerShape& shape) {
   constexpr std::array<const char*, 4> kWords{"none", "head", "whole", "plain"};
   for (std::size_t k = 0; k < kWords.size(); ++k) {
     if (value != kWords[k]) continue;
     shape.qk_norm = static_cast<QueryKeyNorm>(k);
     return;
   }
-  complain_of_model(found, "C002", "qk_norm is none, head, whole or plain; got \"" + value + "\"",
-                    "write qk_norm=head where all heads share one weight vector");
+  fail("C002", "--model-size", "qk_norm is none, head, whole or plain; got \"" + value + "\"",
+       "write qk_norm=head where all heads share one weight vector");
 }
 
-void set_item(const std::string& key, const std::string& value, TransformerShape& shape,
-              std::vector<Diagnostic>& found) {
+void set_item(const std::string& key, const std::string& value, TransformerShape& shape) {
   for (const SizeKey& size : kSizeKeys) {
-    if (key == size.name) return set_size(size, value, shape, found);
+    if (key == size.name) return set_size(size, value, shape);
   }
   for (const SwitchKey& known : kSwitches) {
-    if (key == known.name) return set_switch(known, value, shape, found);
+    if (key == known.name) return set_switch(known, value, shape);
   }
   if (key == "norm" && (value == "layer" || value == "rms")) {
     shape.norm = value == "layer" ? NormKind::kLayerNorm : NormKind::kRmsNorm;
     return;
   }
   if (key == "norm") {
-    return complain_of_model(found, "C002", "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
+    fail("C002", "--model-size", "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
   }
-  if (key == "qk_norm") return set_qk_norm(value, shape, found);
-  const std::vector<std::string> keys = model_size_keys();
-  const std::string meant = closest_name(key, keys);
-  std::string all;
-  for (const std::string& name : keys) all += (all.empty() ? "" : ", ") + name;
-  complain_of_model(found, "C017", "there is no size \"" + key + "\"",
-                    meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
+  set_qk_norm(value, shape);
 }
 
 // A size that followed from others follows them when they change, unless it is given, too.
@@ -165,24 +157,21 @@ void check_expert_groups(const std::set<std::string>& given, TransformerShape& s
 }
 
 void set_model_sizes(const std::string& text, TransformerShape& shape) {
-  std::vector<Diagnostic> found;
   std::set<std::string> seen;
   forget_what_follows(shape);
-  for (std::string& item : split(text)) {
-    std::erase(item, ' ');
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
-      complain_of_model(found, "C006", "\"" + item + "\" is not KEY=VALUE",
-                        "write it like --model-size layers=12,hidden=4096");
-      continue;
-    }
-    const std::string key = item.substr(0, equals);
-    if (!seen.insert(key).second) {
-      complain_of_model(found, "C007", "\"" + key + "\" is given twice", "give each size once");
-    }
-    set_item(key, item.substr(equals + 1), shape, found);
-  }
-  if (found.empty()) check_chosen_heads(shape, found);
+  const KeyedForm form{.place = "--model-size",
+                       .example = "write it like --model-size layers=12,hidden=4096",
+                       .once = "give each size once",
+                       .keys = model_size_keys(),
+                       .unknown = "there is no size \"{}\"",
+                       .known = "sizes: ",
+                       .values_needed = true};
+  read_keyed_list(text, form, [&](const std::string& key, const std::string& value) {
+    seen.insert(key);
+    set_item(key, value, shape);
+  });
+  std::vector<Diagnostic> found;
+  check_chosen_heads(shape, found);
   if (found.empty()) check_expert_groups(seen, shape, found);
   if (!found.empty()) throw InputError(std::move(found));
 }

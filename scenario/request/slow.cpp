@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
+#include "scenario/request/factors.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

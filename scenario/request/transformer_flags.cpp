@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/hardware_file.hpp"
@@ -17,8 +15,9 @@
 #include "scenario/request/recompute_modules.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
-#include "sim/core/split.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -45,21 +44,17 @@ void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario
 
 void check_calibration(const std::string& text, TransformerScenario& scenario) {
   if (text.empty()) return;
-  std::set<std::string> seen;
-  for (const std::string& item : split(text)) {
-    const std::size_t equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    if (equals == std::string::npos || (key != "compute" && key != "network")) {
-      fail(equals == std::string::npos ? "C006" : "C017", "--calibrate",
-           "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
-           "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
-    }
-    if (!seen.insert(key).second) {
-      fail("C007", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
-    }
-    const double factor = number_in_range(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
+  const KeyedForm form{
+      .place = "--calibrate",
+      .example = "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it",
+      .unkeyed = "\"{}\" is neither compute=FACTOR nor network=FACTOR",
+      .once = "give each factor once",
+      .keys = {"compute", "network"},
+      .unknown = "\"{}\" is neither compute=FACTOR nor network=FACTOR"};
+  read_keyed_list(text, form, [&](const std::string& key, const std::string& value) {
+    const double factor = number_in_range(value, "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
-  }
+  });
   scenario.assumptions.push_back({"calibration", text, Source::kGiven});
 }
 

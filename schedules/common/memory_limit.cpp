@@ -1,15 +1,13 @@
 #include "schedules/common/memory_limit.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
 
 #include "schedules/common/request.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
-#include "sim/core/wide.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
@@ -19,59 +17,6 @@ constexpr const char* kPlace = "--param memory_limit";
 constexpr const char* kLimitHelp =
     "write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a size "
     "(76GiB)";
-
-struct LimitUnit {
-  std::string_view name;
-  Bytes bytes;
-};
-
-constexpr std::array<LimitUnit, 9> kUnits{{{"B", 1},
-                                           {"kB", 1'000},
-                                           {"MB", 1'000'000},
-                                           {"GB", 1'000'000'000},
-                                           {"TB", 1'000'000'000'000},
-                                           {"KiB", Bytes{1} << 10},
-                                           {"MiB", Bytes{1} << 20},
-                                           {"GiB", Bytes{1} << 30},
-                                           {"TiB", Bytes{1} << 40}}};
-
-// A decimal without sign or exponent, exactly: digits / scale.
-struct LimitDecimal {
-  std::uint64_t digits = 0;
-  std::uint64_t scale = 1;
-};
-
-std::optional<LimitDecimal> read_decimal(std::string_view text) {
-  constexpr std::size_t kMostDigits = 18;
-  LimitDecimal value;
-  std::size_t digits = 0;
-  bool fraction = false;
-  for (const char c : text) {
-    if (c == '.' && !fraction) {
-      fraction = true;
-      continue;
-    }
-    if (c < '0' || c > '9' || ++digits > kMostDigits) return std::nullopt;
-    value.digits = value.digits * 10 + static_cast<std::uint64_t>(c - '0');
-    if (fraction) value.scale *= 10;
-  }
-  if (digits == 0) return std::nullopt;
-  return value;
-}
-
-// Rounded down: a limit is kept, not nearly kept. What is beyond the largest size is as good as no limit.
-Bytes times(const LimitDecimal& value, Bytes factor) {
-  const WideUnsigned product = WideUnsigned{value.digits} * static_cast<WideUnsigned>(factor) / value.scale;
-  return static_cast<Bytes>(std::min(product, static_cast<WideUnsigned>(kLargestSize)));
-}
-
-bool is_positive_number(std::string_view text) { return number_of(text).value_or(0) > 0; }
-
-std::string_view trimmed_item(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 Bytes fixed_bytes(const PlanningCosts& costs, std::size_t device) {
   return device < costs.static_bytes.size() ? costs.static_bytes[device] : 0;
@@ -83,49 +28,39 @@ struct LimitItem {
 };
 
 LimitItem read_limit_item(std::string_view whole, const PlanningCosts& costs, int devices) {
-  const std::string_view text = trimmed_item(whole);
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string_view unit = trimmed_item(text.substr(end));
-  const std::optional<LimitDecimal> number = read_decimal(text.substr(0, end));
-  if (number) {
-    if (unit.empty()) return {times(*number, costs.activation_unit), false};
-    if (unit == "p") return {times(*number, costs.activation_unit * devices), false};
-    for (const LimitUnit& known : kUnits) {
-      if (known.name == unit) return {times(*number, known.bytes), true};
-    }
+  const QuantityText text = split_quantity(whole);
+  // Rounded down: a limit is kept, not nearly kept. What is beyond the largest size is as good as no limit.
+  const auto times = [&](Bytes factor) {
+    return std::min(*decimal_times(text.number, factor, Rounding::kDown), kLargestSize);
+  };
+  constexpr std::ptrdiff_t kMostDigits = 18;
+  if (decimal_times(text.number, 1) && std::count_if(text.number.begin(), text.number.end(), is_digit) <= kMostDigits) {
+    if (text.unit.empty()) return {times(costs.activation_unit), false};
+    if (text.unit == "p") return {times(costs.activation_unit * devices), false};
+    if (const auto factor = unit_factor(QuantityKind::kSize, text.unit)) return {times(*factor), true};
   }
-  if (is_positive_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
+  std::string bare = std::string(text.number) + std::string(text.unit);
+  bare.erase(bare.find_last_not_of("pBkKMGTi ") + 1);
+  if (number_of(bare).value_or(0) > 0) {
     const char* why = "\" is a number, but too large, too finely written or with an exponent, for a memory limit";
     fail("S006", kPlace, "\"" + std::string(whole) + why, kLimitHelp);
   }
   fail("S006", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kLimitHelp);
 }
 
-// Thousandths of `unit`, rounded up, as people write them: "3", "3.25".
-std::string rounded_up(Bytes bytes, Bytes unit) {
-  const WideUnsigned thousandths =
-      (static_cast<WideUnsigned>(bytes) * 1000 + static_cast<WideUnsigned>(unit) - 1) / static_cast<WideUnsigned>(unit);
-  std::string text = std::to_string(static_cast<std::uint64_t>(thousandths / 1000));
-  std::string fraction = std::to_string(static_cast<std::uint64_t>(thousandths % 1000) + 1000).substr(1);
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return fraction.empty() ? text : text + "." + fraction;
-}
+// Thousandths of the unit, rounded up, as people write them: "3", "3.25".
+std::string rounded_up(Bytes bytes, Bytes unit) { return format_short(bytes, {"", unit, 3}, Rounding::kUp); }
 
 std::string as_size(Bytes bytes) {
-  for (std::size_t k = kUnits.size() - 1; k > 4; --k) {
-    if (bytes >= kUnits[k].bytes) return rounded_up(bytes, kUnits[k].bytes) + std::string(kUnits[k].name);
-  }
-  return std::to_string(bytes) + "B";
+  const Scale scale = size_scale(bytes);
+  return rounded_up(bytes, scale.divisor) + scale.unit;
 }
 
 // "2.00 MiB", as reports write sizes, rounded up.
 std::string as_reported(Bytes bytes) {
-  std::size_t k = kUnits.size() - 1;
-  while (k > 5 && bytes < kUnits[k].bytes) --k;
-  const auto unit = static_cast<WideUnsigned>(kUnits[k].bytes);
-  const auto hundredths = static_cast<std::uint64_t>((static_cast<WideUnsigned>(bytes) * 100 + unit - 1) / unit);
-  return std::to_string(hundredths / 100) + "." + std::to_string(hundredths % 100 + 100).substr(1) + " " +
-         std::string(kUnits[k].name);
+  Scale scale = size_scale(std::max(bytes, *unit_factor("KiB")));
+  scale.decimals = 2;
+  return format_scaled(bytes, scale, Rounding::kUp) + " " + scale.unit;
 }
 
 // "2 device shares of activations (2.00 MiB)"

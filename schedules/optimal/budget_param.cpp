@@ -1,29 +1,13 @@
 #include "schedules/optimal/budget_param.hpp"
 
-#include <array>
-#include <string_view>
+#include <initializer_list>
+#include <utility>
 
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
-
-namespace {
-
-struct BudgetUnit {
-  std::string_view name;
-  std::int64_t factor;  // nodes, or nanoseconds
-  bool time;
-};
-
-constexpr std::array<BudgetUnit, 6> kBudgetUnits{{{"", 1, false},
-                                                  {"k", 1'000, false},
-                                                  {"M", 1'000'000, false},
-                                                  {"ms", 1'000'000, true},
-                                                  {"s", 1'000'000'000, true},
-                                                  {"min", 60'000'000'000, true}}};
-
-}  // namespace
 
 OrderBudget OptimalBudget::start() const { return time ? OrderBudget(*time) : OrderBudget(nodes); }
 
@@ -43,16 +27,17 @@ OptimalBudget optimal_budget_of(const ScheduleRequest& request) {
   const auto given = request.params.find("budget");
   budget.text = given == request.params.end() ? kDefaultBudget : given->second;
   constexpr std::int64_t kMost = 1'000'000'000;
-  std::string_view unit = budget.text;
-  const std::int64_t number = take_whole<std::int64_t>(unit).value_or(-1);
-  for (const BudgetUnit& known : kBudgetUnits) {
-    if (number < 0 || number > kMost || unit != known.name) continue;
-    if (known.time) {
-      if (number > kMost / 60'000) break;
-      budget.time = std::chrono::nanoseconds(number * known.factor);
-    } else {
-      budget.nodes = number * known.factor;
-    }
+  const QuantityText text = split_quantity(budget.text);
+  const auto number = count_of(text.number, kMost);
+  const auto time = unit_factor(QuantityKind::kDuration, text.unit);
+  if (number && time && *number <= kMost / 60'000) {
+    budget.time = std::chrono::nanoseconds(*number * *time);
+    return budget;
+  }
+  for (const auto& [unit, nodes] :
+       std::initializer_list<std::pair<const char*, int>>{{"", 1}, {"k", 1'000}, {"M", 1'000'000}}) {
+    if (!number || text.unit != unit) continue;
+    budget.nodes = *number * nodes;
     return budget;
   }
   fail("S006", "--param budget", "\"" + budget.text + "\" is not a budget",

@@ -1,36 +1,24 @@
 #include "schedules/optimal/order_proof.hpp"
 
-#include <array>
 #include <cmath>
 
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
 
 namespace {
 
-// "41.000": a number of 1/10^digits.
-std::string planned_decimal(std::int64_t value, std::int64_t scale) {
-  return std::to_string(value / scale) + "." + std::to_string(value % scale + scale).substr(1);
-}
-
-// "41.000 ms": a time of a plan, in the largest unit of which it is one or more.
+// "41.000 ms": a time of a plan.
 std::string planned_time(Nanoseconds time) {
-  struct TimeUnit {
-    const char* name;
-    Nanoseconds thousandth;
-  };
-  constexpr std::array<TimeUnit, 3> kTimeUnits{{{"s", 1'000'000}, {"ms", 1'000}, {"us", 1}}};
-  for (const TimeUnit& unit : kTimeUnits) {
-    const std::int64_t thousandths = (time + unit.thousandth / 2) / unit.thousandth;
-    if (thousandths >= 1000) return planned_decimal(thousandths, 1000) + " " + unit.name;
-  }
-  return std::to_string(time) + " ns";
+  Scale scale = duration_scale(time);
+  if (scale.divisor > 1) scale.decimals = 3;
+  return format_with_unit(time, scale);
 }
 
 // Rounded up: a gap that is there is not written as none.
 std::string in_percent(double share) {
-  return planned_decimal(static_cast<std::int64_t>(std::ceil(10'000 * share)), 100) + " %";
+  return format_with_unit(static_cast<std::int64_t>(std::ceil(10'000 * share)), {"%", 100, 2});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The two units of debubble: time in whole nanoseconds, memory in whole bytes.
 //
 // Everything inside is an integer, so results are exact, compare equal on every machine, and do not depend on the
-// order of additions. Text such as "1.5ms" or "80GiB" is converted once, where it enters (formats/text/quantities.hpp).
+// order of additions. Text such as "1.5ms" or "80GiB" is converted once, where it enters (sim/core/quantities.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,73 +1,29 @@
 #include "sim/topologies/preset_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
-#include "sim/core/suggest.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/topologies/catalog.hpp"
 
 namespace debubble {
 
 namespace {
 
-struct PresetUnit {
-  std::string_view name;
-  double factor;
-};
-
-constexpr std::array<PresetUnit, 12> kRates{{{"B/s", 1},
-                                             {"kB/s", 1e3},
-                                             {"MB/s", 1e6},
-                                             {"GB/s", 1e9},
-                                             {"TB/s", 1e12},
-                                             {"KiB/s", 0x1p10},
-                                             {"MiB/s", 0x1p20},
-                                             {"GiB/s", 0x1p30},
-                                             {"TiB/s", 0x1p40},
-                                             {"Mbit/s", 125e3},
-                                             {"Gbit/s", 125e6},
-                                             {"Tbit/s", 125e9}}};
-constexpr std::array<PresetUnit, 4> kTimes{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-constexpr std::array<PresetUnit, 1> kCounts{{{"", 1}}};
-constexpr std::array<PresetUnit, 1> kRatios{{{"", 1e3}}};
-
-template <std::size_t N>
-std::optional<double> unit_factor(const std::array<PresetUnit, N>& units, std::string_view name) {
-  for (const PresetUnit& unit : units) {
-    if (unit.name == name) return unit.factor;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> unit_factor(TopologyParam::Kind kind, std::string_view unit) {
-  switch (kind) {
-    case TopologyParam::Kind::kRate:
-      return unit_factor(kRates, unit);
-    case TopologyParam::Kind::kTime:
-      return unit_factor(kTimes, unit);
-    case TopologyParam::Kind::kCount:
-      return unit_factor(kCounts, unit);
-    case TopologyParam::Kind::kRatio:
-      return unit_factor(kRatios, unit);
-  }
-  return std::nullopt;
-}
-
-// Rates and times up to 2^53 are exact in a double.
+// Exactly, and nothing where it is beyond the bounds.
 std::optional<std::int64_t> parse_value(const TopologyParam& param, std::string_view text) {
-  if (text.starts_with('-')) return std::nullopt;
-  const std::optional<double> number = take_number(text);
-  const std::optional<double> factor = number ? unit_factor(param.kind, text) : std::nullopt;
-  if (!factor) return std::nullopt;
-  const double value = *number * *factor;
-  if (!(value <= static_cast<double>(param.most))) return std::nullopt;
-  const auto whole = static_cast<std::int64_t>(value + 0.5);
-  if (param.kind == TopologyParam::Kind::kCount && static_cast<double>(whole) != value) return std::nullopt;
-  if (whole < param.least) return std::nullopt;
-  return whole;
+  const QuantityText parts = split_quantity(text);
+  const bool bare = parts.unit.empty();
+  std::optional<std::int64_t> factor;
+  if (param.kind == TopologyParam::Kind::kRate) factor = unit_factor(QuantityKind::kBandwidth, parts.unit);
+  if (param.kind == TopologyParam::Kind::kTime) factor = unit_factor(QuantityKind::kDuration, parts.unit);
+  if (param.kind == TopologyParam::Kind::kCount && bare) return read_whole_within(text, param.least, param.most);
+  if (param.kind == TopologyParam::Kind::kRatio && bare) factor = 1000;
+  const auto value = factor ? decimal_times(parts.number, *factor) : std::nullopt;
+  return value && *value >= param.least && *value <= param.most ? value : std::nullopt;
 }
 
 std::string wanted(const TopologyParam& param) {
@@ -86,105 +42,10 @@ std::string wanted(const TopologyParam& param) {
   return {};
 }
 
-class PresetReader {
- public:
-  PresetReader(const TopologyEntry& entry, std::string_view text, const std::string& place)
-      : entry_(entry), place_(place) {
-    values_.text = text;
-    values_.units = entry.default_units;
-    for (const TopologyParam& param : entry.params) values_.values[param.name] = param.value;
-  }
-
-  PresetValues run(std::string_view rest, bool colon) {
-    bool first = true;
-    while (colon) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      item(rest.substr(0, comma), first);
-      first = false;
-      colon = comma < rest.size();
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-    if (values_.units == 0 && !entry_.units.empty() && problems_.empty()) {
-      complain("B001", entry_.name + " needs a number: how many " + entry_.units);
-    }
-    if (!problems_.empty()) throw InputError(std::move(problems_));
-    return std::move(values_);
-  }
-
- private:
-  void complain(std::string code, std::string message, std::string help = "") {
-    if (help.empty()) help = "write it like " + example();
-    problems_.push_back({std::move(code), place_, std::move(message), std::move(help)});
-  }
-
-  [[nodiscard]] std::string example() const {
-    const std::string::size_type n = entry_.form.find(":N");
-    if (n == std::string::npos) return entry_.form;
-    return entry_.form.substr(0, n) + ":8" + entry_.form.substr(n + 2);
-  }
-
-  void item(std::string_view text, bool first) {
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) return key_value(text.substr(0, equals), text.substr(equals + 1));
-    if (!first || entry_.units.empty()) {
-      complain("C006", "\"" + std::string(text) + "\" is not KEY=VALUE");
-      return;
-    }
-    const auto number = read_whole_within(text, 1, entry_.most_units);
-    if (!number) {
-      complain("B001", "\"" + std::string(text) + "\" is not a number of " + entry_.units + " from 1 to " +
-                           std::to_string(entry_.most_units));
-      return;
-    }
-    values_.units = *number;
-  }
-
-  void key_value(std::string_view key, std::string_view value) {
-    const auto param = std::find_if(entry_.params.begin(), entry_.params.end(),
-                                    [&](const TopologyParam& candidate) { return candidate.name == key; });
-    if (param == entry_.params.end()) return unknown(key);
-    if (!values_.given.emplace(param->name, true).second) {
-      complain("C007", "\"" + param->name + "\" is given twice", "give each parameter once");
-      return;
-    }
-    const std::optional<std::int64_t> number = value.empty() ? std::nullopt : parse_value(*param, value);
-    if (!number) {
-      complain("B001", "\"" + std::string(value) + "\" is not a value of " + param->name,
-               param->name + " is " + wanted(*param));
-      return;
-    }
-    values_.values[param->name] = *number;
-  }
-
-  void unknown(std::string_view key) {
-    std::vector<std::string> names;
-    std::string all;
-    for (const TopologyParam& param : entry_.params) {
-      names.push_back(param.name);
-      all += (all.empty() ? "" : ", ") + param.name;
-    }
-    const std::string guess = closest_name(key, names);
-    complain("C017", entry_.name + " has no parameter \"" + std::string(key) + "\"",
-             guess.empty() ? "it has: " + all : "did you mean " + guess + "?");
-  }
-
-  const TopologyEntry& entry_;
-  const std::string& place_;
-  PresetValues values_;
-  std::vector<Diagnostic> problems_;
-};
-
-// At most `decimals` of them, and no zeros at the end.
-std::string fixed_decimal(std::int64_t value, std::int64_t divisor, int decimals) {
-  std::string digits;
-  std::int64_t rest = value % divisor;
-  for (int k = 0; k < decimals && rest != 0; ++k) {
-    rest *= 10;
-    digits += static_cast<char>('0' + rest / divisor);
-    rest %= divisor;
-  }
-  while (!digits.empty() && digits.back() == '0') digits.pop_back();
-  return std::to_string(value / divisor) + (digits.empty() ? "" : "." + digits);
+std::string with_eight_units(const TopologyEntry& entry) {
+  const std::string::size_type n = entry.form.find(":N");
+  if (n == std::string::npos) return entry.form;
+  return entry.form.substr(0, n) + ":8" + entry.form.substr(n + 2);
 }
 
 }  // namespace
@@ -212,20 +73,52 @@ TopologyParam ratio_param(std::string name, std::int64_t thousandths, std::strin
 std::string preset_value_text(TopologyParam::Kind kind, std::int64_t value) {
   switch (kind) {
     case TopologyParam::Kind::kRate:
-      return fixed_decimal(value, 1'000'000'000, 4) + " GB/s";
+      return format_short(value, scale_of("GB/s", 4)) + " GB/s";
     case TopologyParam::Kind::kTime:
       return std::to_string(value) + " ns";
     case TopologyParam::Kind::kCount:
       return std::to_string(value);
     case TopologyParam::Kind::kRatio:
-      return fixed_decimal(value, 1000, 3);
+      return format_short(value, {"", 1000, 3});
   }
   return {};
 }
 
 PresetValues read_preset_values(const TopologyEntry& entry, std::string_view text, std::string_view rest,
                                 const std::string& place) {
-  return PresetReader(entry, text, place).run(rest, text.size() > entry.name.size());
+  PresetValues result;
+  result.text = text;
+  result.units = entry.default_units;
+  KeyedForm form{.place = place,
+                 .example = "write it like " + with_eight_units(entry),
+                 .once = "give each parameter once",
+                 .unknown = entry.name + " has no parameter \"{}\"",
+                 .known = "it has: ",
+                 .bare_first = !entry.units.empty()};
+  for (const TopologyParam& param : entry.params) {
+    result.values[param.name] = param.value;
+    form.keys.push_back(param.name);
+  }
+  const auto take = [&](const std::string& key, const std::string& value) {
+    if (key.empty()) {
+      const auto units = read_whole_within(value, 1, entry.most_units);
+      if (units) return static_cast<void>(result.units = *units);
+      fail("B001", place,
+           "\"" + value + "\" is not a number of " + entry.units + " from 1 to " + std::to_string(entry.most_units),
+           form.example);
+    }
+    const auto param = std::find_if(entry.params.begin(), entry.params.end(),
+                                    [&](const TopologyParam& candidate) { return candidate.name == key; });
+    result.given.emplace(key, true);
+    const std::optional<std::int64_t> number = parse_value(*param, value);
+    if (!number) fail("B001", place, "\"" + value + "\" is not a value of " + key, key + " is " + wanted(*param));
+    result.values[key] = *number;
+  };
+  if (text.size() > entry.name.size()) read_keyed_list(rest, form, take);
+  if (result.units == 0 && !entry.units.empty()) {
+    fail("B001", place, entry.name + " needs a number: how many " + entry.units, form.example);
+  }
+  return result;
 }
 
 namespace {

@@ -6,9 +6,9 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/accuracy/dialect.hpp"
 
 namespace debubble {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/text/quantities.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/plan/framework_flags.hpp"
 
 namespace debubble {

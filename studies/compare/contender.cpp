@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/compare/chunk_choices.hpp"
 #include "studies/compare/runs_today.hpp"
 #include "studies/uncertainty/step_range.hpp"

@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "formats/text/choice.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/profile_files.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
-#include "sim/core/suggest.hpp"
 
 namespace debubble {
 namespace {
@@ -29,51 +29,6 @@ std::optional<double> hundredths(std::string_view text, std::string_view unit) {
   return *value / 100;
 }
 
-class ToleranceParser {
- public:
-  Tolerance run(std::string_view text) {
-    while (true) {
-      const std::size_t comma = text.find(',');
-      item(text.substr(0, comma));
-      if (comma == std::string_view::npos) break;
-      text.remove_prefix(comma + 1);
-    }
-    if (!problems_.empty()) throw InputError(std::move(problems_));
-    return result_;
-  }
-
- private:
-  void item(std::string_view text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0) {
-      return complain("C006", "\"" + std::string(text) + "\" is not KEY=VALUE", kExample);
-    }
-    const std::string name(text.substr(0, equals));
-    for (const ToleranceKey& key : kToleranceKeys) {
-      if (name != key.name) continue;
-      if (result_.*key.value) return complain("C007", name + " is given twice", "give each once");
-      result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
-      if (!(result_.*key.value)) {
-        complain("C012", "\"" + std::string(text.substr(equals + 1)) + "\" is not a tolerance of " + name,
-                 "write it like " + name + "=2" + key.unit);
-        result_.*key.value = 0;
-      }
-      return;
-    }
-    const std::array<std::string, 3> names{"step", "bubble", "memory"};
-    const std::string guess = closest_name(name, names);
-    complain("C017", "\"" + name + "\" is not one of: step, bubble, memory",
-             guess.empty() ? kExample : "did you mean " + guess + "?");
-  }
-
-  void complain(const char* code, std::string message, std::string help) {
-    problems_.push_back({code, "--tolerance", std::move(message), std::move(help)});
-  }
-
-  Tolerance result_;
-  std::vector<Diagnostic> problems_;
-};
-
 // |median - predicted| / predicted; a gap from nothing is infinite.
 double apart(const Figure<std::int64_t>& figure) {
   if (figure.median == figure.predicted) return 0;
@@ -83,7 +38,24 @@ double apart(const Figure<std::int64_t>& figure) {
 
 }  // namespace
 
-Tolerance parse_tolerance(std::string_view text) { return ToleranceParser().run(text); }
+Tolerance parse_tolerance(std::string_view text) {
+  const KeyedForm form{.place = "--tolerance",
+                       .example = kExample,
+                       .twice = "{} is given twice",
+                       .keys = {"step", "bubble", "memory"},
+                       .unknown = "\"{}\" is not one of: step, bubble, memory",
+                       .known = kExample};
+  Tolerance result;
+  read_keyed_list(text, form, [&](const std::string& name, const std::string& value) {
+    const auto* const key = std::find_if(kToleranceKeys.begin(), kToleranceKeys.end(),
+                                         [&](const ToleranceKey& one) { return name == one.name; });
+    result.*key->value = hundredths(value, key->unit);
+    if (result.*key->value) return;
+    fail("C012", form.place, "\"" + value + "\" is not a tolerance of " + name,
+         "write it like " + name + "=2" + key->unit);
+  });
+  return result;
+}
 
 void require_judgeable(const Tolerance& tolerance, const Diff& diff) {
   if (!tolerance.memory || diff.activation_source() != MemorySource::kComputed) return;

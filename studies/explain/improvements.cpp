@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/explain/trials.hpp"
 #include "studies/parallel.hpp"
 

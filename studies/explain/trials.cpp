@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
@@ -13,6 +12,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/compare/chunk_choices.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/compare/runs_today.hpp"

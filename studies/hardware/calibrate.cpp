@@ -7,11 +7,11 @@
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/request/hardware_fields.hpp"
 #include "scenario/request/hardware_file.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

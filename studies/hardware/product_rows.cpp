@@ -8,10 +8,10 @@
 
 #include "cost_models/transformer/tabled_time.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/median.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/hardware/products.hpp"

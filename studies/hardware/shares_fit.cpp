@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cost_models/transformer/kernel_time.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/hardware/descent.hpp"
 #include "studies/hardware/products.hpp"
 

@@ -3,10 +3,10 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
+#include "scenario/request/factors.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

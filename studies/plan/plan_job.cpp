@@ -16,6 +16,7 @@
 #include "scenario/request/stage_list.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
@@ -94,14 +95,10 @@ void take_fixed(PlanRequest& request) {
   job.cluster.sequence_parallel = false;
   if (!job.schedules.empty()) allow(request, "schedule", std::move(job.schedules), "--schedules");
   job.schedules.clear();
-  for (const std::string& param : job.params) {
-    const std::size_t equals = param.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == param.size()) {
-      throw InputError(
-          Diagnostic{"C006", "--param", "\"" + param + "\" is not KEY=VALUE", "write it like --param memory_limit=2p"});
-    }
-    allow(request, param.substr(0, equals), {param.substr(equals + 1)}, "--param " + param.substr(0, equals));
-  }
+  const KeyedForm form{.place = "--param", .example = "write it like --param memory_limit=2p", .values_needed = true};
+  read_keyed_list(job.params, form, [&](const std::string& key, const std::string& value) {
+    allow(request, key, {value}, "--param " + key);
+  });
   job.params.clear();
   if (!job.cluster.rank_order.empty()) {
     std::string word = job.cluster.rank_order;

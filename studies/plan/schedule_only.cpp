@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/common/memory_limit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/simulate/simulate.hpp"
 

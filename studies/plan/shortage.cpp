@@ -13,6 +13,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -71,7 +72,7 @@ std::string plan_command(const PlanRequest& request, const PlanFlags& flags, boo
 }
 
 // Rounded up to whole MiB.
-std::string size_flag(Bytes bytes) { return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + "MiB"; }
+std::string size_flag(Bytes bytes) { return format_scaled(bytes, scale_of("MiB"), Rounding::kUp) + "MiB"; }
 
 class ShortageFinder {
  public:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "sim/core/keyed_list.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/core/words.hpp"
 #include "studies/planners/accept.hpp"
@@ -35,22 +36,21 @@ const ParamSpec* find_planner_param(const PlannerEntry& entry, const std::string
   return nullptr;
 }
 
-void read_planner_param(const PlannerEntry& entry, std::string_view item, PlannerRequest& request) {
-  const std::size_t equals = item.find('=');
-  if (equals == std::string_view::npos || equals == 0 || equals + 1 == item.size()) {
-    fail("C006", "--planner", "\"" + std::string(item) + "\" does not have the form KEY=VALUE",
-         "write it like " + entry.name + ":" + (entry.params.empty() ? "KEY" : entry.params.front().name) + "=...");
-  }
-  const std::string key(item.substr(0, equals));
-  if (find_planner_param(entry, key) == nullptr) {
+void read_planner_params(const PlannerEntry& entry, std::string_view text, PlannerRequest& request) {
+  const std::string first = entry.params.empty() ? "KEY" : entry.params.front().name;
+  const KeyedForm form{.place = "--planner",
+                       .example = "write it like " + entry.name + ":" + first + "=...",
+                       .unkeyed = "\"{}\" does not have the form KEY=VALUE",
+                       .once = "give it once",
+                       .values_needed = true};
+  read_keyed_list(text, form, [&](const std::string& key, const std::string& value) {
+    request.params[key] = value;
+    if (find_planner_param(entry, key) != nullptr) return;
     std::string known;
     for (const ParamSpec& param : entry.params) known += (known.empty() ? "" : ", ") + param.name;
     fail("C017", "--planner", entry.name + " has no parameter \"" + key + "\"",
          known.empty() ? "it has none" : "it has: " + known);
-  }
-  if (!request.params.emplace(key, item.substr(equals + 1)).second) {
-    fail("C007", "--planner", "\"" + key + "\" is given twice", "give it once");
-  }
+  });
 }
 
 }  // namespace
@@ -93,14 +93,8 @@ PlannerSpec parse_planner(std::string_view text, bool as_published) {
     fail("C003", "--planner", "there is no planner \"" + name + "\"",
          guess.empty() ? "`debubble list planners` shows all of them" : "did you mean " + guess + "?");
   }
-  if (colon == std::string_view::npos) return spec;
-  std::string_view rest = text.substr(colon + 1);
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    read_planner_param(*spec.entry, rest.substr(0, comma), spec.request);
-    if (comma == std::string_view::npos) return spec;
-    rest.remove_prefix(comma + 1);
-  }
+  if (colon != std::string_view::npos) read_planner_params(*spec.entry, text.substr(colon + 1), spec.request);
+  return spec;
 }
 
 PlannerDecision decide(const PlannerSpec& spec, const PlannerJob& job) {

@@ -6,9 +6,9 @@
 
 #include "formats/importers/kineto_run.hpp"
 #include "formats/run/open_trace.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/recognise.hpp"

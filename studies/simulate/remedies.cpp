@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "formats/exporters/memory_fit_text.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/recompute_modules.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 
 namespace debubble {

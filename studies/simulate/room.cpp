@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 

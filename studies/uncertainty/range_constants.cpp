@@ -8,8 +8,8 @@
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

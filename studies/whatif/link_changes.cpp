@@ -6,12 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 #include "sim/topologies/changes.hpp"
 #include "sim/topologies/graph_builder.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/text/numbers.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/parallel.hpp"
 
 namespace debubble {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "formats/text/quantities.hpp"
 #include "scenario/request/uniform_times.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/output/fail_if.hpp"
 
 namespace {

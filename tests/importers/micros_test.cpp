@@ -1,5 +1,5 @@
 // Decimal microseconds become nanoseconds without a detour over floating point.
-#include "formats/text/micros.hpp"
+#include "sim/core/quantities.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "scenario/request/uniform_times.hpp"
 
 #include <doctest/doctest.h>
@@ -211,6 +211,34 @@ TEST_CASE("ratios are shown as percentages") {
   CHECK(format_percent(1.161) == "116.1 %");
   CHECK(format_percent(std::nan("")) == "unknown");
   CHECK(format_percent(std::numeric_limits<double>::infinity()) == "unknown");
+}
+
+TEST_CASE("decimals are scaled exactly and rounded as asked") {
+  CHECK(decimal_times("1.5", 1024) == 1536);
+  CHECK(decimal_times("0.0015", 1000) == 2);
+  CHECK(decimal_times("0.0015", 1000, Rounding::kDown) == 1);
+  CHECK(decimal_times("0.0011", 1000, Rounding::kUp) == 2);
+  CHECK(decimal_times("99999999999999999999", 1) == std::int64_t{1} << 62);
+  for (const char* text : {"", ".", "1.2.3", "-1", "1e3", "1 "}) CHECK_FALSE(decimal_times(text, 1));
+  CHECK(unit_factor(QuantityKind::kBandwidth, "GiB/s") == std::int64_t{1} << 30);
+  CHECK_FALSE(unit_factor(QuantityKind::kBandwidth, "ms/s"));
+  CHECK_FALSE(unit_factor(QuantityKind::kSize, "ms"));
+}
+
+TEST_CASE("scaled numbers are written with the decimals and the rounding asked for") {
+  CHECK(format_scaled(1'500'000, scale_of("ms", 3)) == "1.500");
+  CHECK(format_short(1'500'000, scale_of("ms", 3)) == "1.5");
+  CHECK(format_short(2'000'000, scale_of("ms", 3)) == "2");
+  CHECK(format_short(2'000'001, scale_of("ms", 3), Rounding::kUp) == "2.001");
+  CHECK(format_scaled(-400, scale_of("us")) == "0");
+  CHECK(format_with_unit(50'000'000'000, scale_of("GB/s", 1)) == "50.0 GB/s");
+  CHECK(format_change(0.0731) == "+7.3 %");
+  CHECK(format_change(-0.0213, "pp", 2) == "-2.13 pp");
+  CHECK(format_percent_to(0.27272, 2) == "27.27 %");
+  CHECK(plain(1.25) == "1.25");
+  CHECK(plain(100'000) == "100000");
+  CHECK(plain(1e-5) == "1e-05");
+  CHECK(plain(0) == "0");
 }
 
 TEST_CASE("one scale serves a whole column") {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "cost_models/uniform.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/request/uniform_times.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/unit/tools_support.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/check_scenario.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/gantt.hpp"

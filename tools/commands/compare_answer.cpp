@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
@@ -12,6 +11,7 @@
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "studies/compare/nearest.hpp"
 #include "studies/compare/told_apart.hpp"

@@ -9,10 +9,10 @@
 #include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/script_run/script_run.hpp"
 

@@ -10,11 +10,11 @@
 
 #include "formats/files/output_file.hpp"
 #include "formats/run/run_file.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/flags/config_file.hpp"

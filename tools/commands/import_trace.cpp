@@ -11,7 +11,6 @@
 
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/attribution/attribution.hpp"
@@ -21,6 +20,7 @@
 #include "profiler/records/forwarding_sink.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/commands/trace_sources.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"

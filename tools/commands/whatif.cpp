@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/numbers.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "studies/whatif/changes.hpp"
 #include "studies/whatif/follow_links.hpp"

@@ -1,8 +1,8 @@
 #include "tools/explain/terms.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/explain/term_table.hpp"
 #include "tools/views/ansi.hpp"
@@ -23,11 +23,10 @@ std::string as_looked_up(std::string_view word) {
 
 // "peak GiB", "step ms": headings that name a unit.
 std::string_view without_unit(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kUnits{"ns", "us",  "ms",  "s",   "min", "h",
-                                                    "B",  "KiB", "MiB", "GiB", "TiB", "msgs"};
   const std::size_t blank = word.rfind(' ');
   if (blank == std::string_view::npos) return word;
-  return std::find(kUnits.begin(), kUnits.end(), word.substr(blank + 1)) == kUnits.end() ? word : word.substr(0, blank);
+  const std::string_view unit = word.substr(blank + 1);
+  return unit_factor(unit) || unit == "msgs" ? word.substr(0, blank) : word;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/figures/font.hpp"
 #include "tools/figures/sheet.hpp"
 #include "tools/figures/study_figures.hpp"

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/figures/font.hpp"
 #include "tools/figures/sheet.hpp"

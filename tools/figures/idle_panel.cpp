@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/figures/font.hpp"
 #include "tools/figures/panels.hpp"
 

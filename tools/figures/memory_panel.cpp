@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/text/quantities.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/memory.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/wide.hpp"
 #include "tools/figures/panels.hpp"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/figures/panels.hpp"
 #include "tools/views/summary.hpp"

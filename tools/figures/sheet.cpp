@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/wide.hpp"
 #include "tools/figures/font.hpp"
 
@@ -44,18 +44,6 @@ void add_falling(const Box& box, std::vector<Shape>& lines) {
   }
 }
 
-std::string exact_decimal(std::int64_t value, std::int64_t divisor) {
-  std::string text = std::to_string(value / divisor);
-  std::int64_t rest = value % divisor;
-  if (rest != 0) text += '.';
-  while (rest != 0 && divisor > 1) {
-    divisor /= 10;
-    text += static_cast<char>('0' + rest / std::max<std::int64_t>(divisor, 1));
-    rest %= std::max<std::int64_t>(divisor, 1);
-  }
-  return text;
-}
-
 // Lines of at most that width; a word that is wider is cut. At least one line.
 std::vector<std::string> wrapped(const std::string& words, Length width, Length size) {
   std::vector<std::string> lines(1);
@@ -94,7 +82,7 @@ SizeSteps size_steps(Bytes smallest, Bytes largest, std::int64_t most) {
   return {scale.unit, scale.divisor, round_step(std::max<std::int64_t>(range, 1), most)};
 }
 
-std::string in_thousandths(std::int64_t value) { return exact_decimal(value, 1000); }
+std::string in_thousandths(std::int64_t value) { return format_short(value, {"", 1000, 3}); }
 
 std::vector<Shape> hatch_lines(const Box& box, Hatch hatch) {
   std::vector<Shape> lines;
@@ -188,7 +176,7 @@ void Sheet::time_axis(const Span1D& span, const std::string& title) {
   const Nanoseconds step = round_step(span.largest - span.smallest, most_steps(span));
   std::vector<Tick> ticks;
   for (Nanoseconds at = (span.smallest + step - 1) / step * step; at <= span.largest; at += step) {
-    ticks.push_back({span.x_of(at), exact_decimal(at, scale.divisor)});
+    ticks.push_back({span.x_of(at), format_short(at, exact_scale(scale))});
   }
   axis(span, ticks, title + " (" + unit + ")");
 }

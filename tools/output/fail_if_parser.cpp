@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/metrics.hpp"
 

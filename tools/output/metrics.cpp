@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {

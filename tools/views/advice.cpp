@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "sim/core/words.hpp"
 

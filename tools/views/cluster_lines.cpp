@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

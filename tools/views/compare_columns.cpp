@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

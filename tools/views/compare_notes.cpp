@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "formats/exporters/finding_text.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

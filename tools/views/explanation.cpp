@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/json/json_text.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/op_words.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/gantt_canvas.hpp"
 

@@ -7,10 +7,9 @@
 
 #include "cost_models/transformer/hardware_sources.hpp"
 #include "cost_models/transformer/kernel_time.hpp"
-#include "formats/text/numbers.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/hardware_facts.hpp"
 #include "scenario/request/hardware_fields.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
@@ -22,12 +21,15 @@ std::string tera_or_dash(double rate) {
   return rate > 0 ? plain(static_cast<double>(static_cast<std::int64_t>(rate / 1e11 + 0.5)) / 10) : "-";
 }
 
+std::string whole_gib(const Hardware& one) { return format_with_unit(one.memory, scale_of("GiB")); }
+std::string whole_gigabytes(const Hardware& one) { return format_scaled(one.memory_bandwidth, scale_of("GB/s")); }
+
 std::string hardware_summary(const Hardware& one) {
   const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
   std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
   if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
   if (one.multiprocessors > 0) text += fmt::format(", {} multiprocessors", one.multiprocessors);
-  text += fmt::format(", {} GiB at {} GB/s; {}", one.memory >> 30, one.memory_bandwidth / 1'000'000'000, one.source);
+  text += ", " + whole_gib(one) + " at " + whole_gigabytes(one) + " GB/s; " + one.source;
   return text + "; kernels: " + (one.kernels.empty() ? efficiency_source(one) : "measured on " + one.kernels);
 }
 
@@ -45,9 +47,8 @@ std::string hardware_list_text(const ViewStyle& style) {
                {"\nkernels", kLeft}});
   for (const Hardware& one : hardware_presets()) {
     const HardwareQuality quality = hardware_quality(one);
-    table.add_row({one.name, tera_or_dash(one.half_flops), tera_or_dash(one.fp8_flops),
-                   fmt::format("{} GiB", one.memory >> 30), fmt::format("{}", one.memory_bandwidth / 1'000'000'000),
-                   quality.figures, quality.kernels});
+    table.add_row({one.name, tera_or_dash(one.half_flops), tera_or_dash(one.fp8_flops), whole_gib(one),
+                   whole_gigabytes(one), quality.figures, quality.kernels});
   }
   return table.text(static_cast<std::size_t>(style.width)) + "\n" +
          paragraph(

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/views/ansi.hpp"

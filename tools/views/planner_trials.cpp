@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "formats/json/json.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -96,7 +96,7 @@ std::string planner_job_text(const PlannerJob& job) {
   for (const PlannerLevel& level : job.levels) {
     const std::string rate = level.bandwidth >= kUnlimitedLink
                                  ? "without a limit"
-                                 : fmt::format("of {:.1f} GB/s", static_cast<double>(level.bandwidth) / 1e9);
+                                 : "of " + format_with_unit(level.bandwidth, scale_of("GB/s", 1));
     links += (links.empty() ? "links " : fmt::format(" among {} and ", job.levels.front().members)) + rate;
   }
   return fmt::format("{}, {}; {}, {}; {} per step", job.model, counted(job.layer_count(), "layer"), devices, links,

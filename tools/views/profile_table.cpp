@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "formats/profile/layer_runs.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -152,24 +152,22 @@ std::string profile_title(const Profile& profile) {
 }
 
 std::string overhead_text(const Measurement& measured) {
-  constexpr double kPpmPerPercent = 1e4;
+  const auto percent = [](std::int64_t ppm) { return format_percent(static_cast<double>(std::abs(ppm)) / 1e6); };
   const std::string without = measured.on_cpu ? "without the profiler" : "without CUPTI";
   if (measured.overhead_run_ppm) {
-    const double whole = static_cast<double>(*measured.overhead_run_ppm) / kPpmPerPercent;
-    return whole < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than {}", -whole, without)
-                     : fmt::format("a step takes {:.1f} % longer than in a run {}", whole, without);
+    const std::string whole = percent(*measured.overhead_run_ppm);
+    return *measured.overhead_run_ppm < 0 ? "lost in the noise: recorded steps took " + whole + " less than " + without
+                                          : "a step takes " + whole + " longer than in a run " + without;
   }
   if (!measured.overhead_ppm) return "not measured";
-  const double least = static_cast<double>(*measured.overhead_ppm) / kPpmPerPercent;
-  if (measured.on_cpu) {
-    return least < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than others", -least)
-                     : fmt::format("a step takes {:.1f} % longer while it is recorded; layer times include it", least);
+  const std::string least = percent(*measured.overhead_ppm);
+  if (*measured.overhead_ppm < 0) {
+    return (measured.on_cpu ? "" : "at least 0; ") + ("lost in the noise: recorded steps took " + least) +
+           " less than others";
   }
-  if (least < 0) {
-    return fmt::format("at least 0; lost in the noise: recorded steps took {:.1f} % less than others", -least);
-  }
-  return fmt::format("a step takes at least {:.1f} % longer while it is recorded: CUPTI stays attached in others",
-                     least);
+  return measured.on_cpu
+             ? "a step takes " + least + " longer while it is recorded; layer times include it"
+             : "a step takes at least " + least + " longer while it is recorded: CUPTI stays attached in others";
 }
 
 std::string gpu_clock_text(const ClockState& clock, bool on_cpu) {
@@ -184,7 +182,7 @@ std::string gpu_clock_text(const ClockState& clock, bool on_cpu) {
     text = clock.throttled ? text : "not sampled";
   }
   if (clock.drift_ppm) {
-    text += fmt::format("; last steps against first {:+.1f} %", static_cast<double>(*clock.drift_ppm) / 1e4);
+    text += "; last steps against first " + format_change(static_cast<double>(*clock.drift_ppm) / 1e6);
   }
   return text;
 }

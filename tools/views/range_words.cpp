@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -21,10 +21,11 @@ std::string range_reason(const StepRange& range) {
   std::string text = "scatter of ";
   for (std::size_t k = 0; k < std::min(kShown, range.kinds.size()); ++k) {
     const TimeKind& kind = range.kinds[k];
-    text += fmt::format("{} ({:.0f} % of the step) {:.1f} %, ", kind.name, 100 * kind.share, 100 * kind.scatter);
+    text += fmt::format("{} ({} of the step) {}, ", kind.name, format_percent_to(kind.share, 0),
+                        format_percent(kind.scatter));
   }
   if (range.kinds.size() > kShown) text += "other kinds, ";
-  return text + fmt::format("and from run to run {:.1f} %; ends from {}", 100 * range.repeat,
+  return text + fmt::format("and from run to run {}; ends from {}", format_percent(range.repeat),
                             counted(static_cast<std::size_t>(range.records), "published record"));
 }
 

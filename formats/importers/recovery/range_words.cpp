@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "formats/text/micros.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "formats/text/micros.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

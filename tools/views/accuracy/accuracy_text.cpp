@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/table.hpp"
@@ -14,10 +15,10 @@ using Side = Table::Side;
 std::vector<std::string> error_row(const std::string& name, const ErrorSummary& summary) {
   return {name,
           std::to_string(summary.records),
-          percent(summary.mean_absolute),
-          percent(summary.median_absolute),
-          error_text(summary.bias),
-          error_text(summary.worst),
+          format_percent_to(summary.mean_absolute, 2),
+          format_percent_to(summary.median_absolute, 2),
+          format_change(summary.bias),
+          format_change(summary.worst),
           target_text(summary)};
 }
 
@@ -33,7 +34,7 @@ std::string error_table(const JudgedSource& judged, const ViewStyle& style) {
   if (judged.calibrated) {
     table.add_row(error_row("with a constant", judged.calibrated->errors));
     table.add_row({"the same without", std::to_string(judged.calibrated->errors.records),
-                   percent(judged.calibrated->mean_without)});
+                   format_percent_to(judged.calibrated->mean_without, 2)});
   }
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
@@ -86,8 +87,8 @@ std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
     for (const ComparedQuantity& one : record.comparisons) {
       const bool calibrated = one.quantity == Quantity::kStepTime && record.calibrated;
       table.add_row({record.record->id, words_for(one.quantity), with_unit(one.quantity, one.measured),
-                     with_unit(one.quantity, one.predicted), error_text(one.error),
-                     calibrated ? error_text(record.calibrated->error) : "",
+                     with_unit(one.quantity, one.predicted), format_change(one.error),
+                     calibrated ? format_change(record.calibrated->error) : "",
                      noise_text(judged, one.quantity, one.error).empty() ? "" : "within", record.record->software});
     }
   }

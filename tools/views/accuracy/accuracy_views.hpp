@@ -18,9 +18,6 @@ namespace debubble {
 [[nodiscard]] const char* words_for(Quantity quantity);                // "step time", "peak memory", "bubble"
 [[nodiscard]] std::string words_for(const ErrorSummary& summary);      // "step time, dense"
 [[nodiscard]] std::string with_unit(Quantity quantity, double value);  // "1.420 s", "66.60 GiB", "0.1585"
-// "+1.3 %", "3.7 %".
-[[nodiscard]] std::string error_text(double share);
-[[nodiscard]] std::string percent(double share);
 // "met", "missed", or "" without a target.
 [[nodiscard]] std::string verdict(const ErrorSummary& summary);
 // "6 %: met", or "" without a target.

@@ -38,10 +38,6 @@ std::string with_unit(Quantity quantity, double value) {
   return "";
 }
 
-std::string error_text(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-
-std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 std::string verdict(const ErrorSummary& summary) {
   if (!summary.target) return "";
   return summary.mean_absolute <= *summary.target ? "met" : "missed";

@@ -10,6 +10,7 @@
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
 #include "formats/version.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/table.hpp"
 
@@ -18,18 +19,16 @@ namespace {
 
 using Side = Table::Side;
 
-std::string as_percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 std::string as_points(double share) { return fmt::format("{:+.2f}", 100 * share); }
-std::string as_error(double share) { return fmt::format("{:+.2f} %", 100 * share); }
 
 std::string bubble_errors(const JudgedRun& run, BubbleLevel level) {
   if (!run.predicted[static_cast<std::size_t>(level)]) return "";
-  const std::string step = as_error(run.step_error(level));
+  const std::string step = format_change(run.step_error(level), "%", 2);
   return run.has_bubble ? as_points(run.bubble_error(level)) + " / " + step : "step " + step;
 }
 
 std::string bubble_cell(const JudgedRun& run) {
-  return run.has_bubble ? as_percent(run.measured.bubble) : "not measured";
+  return run.has_bubble ? format_percent_to(run.measured.bubble, 2) : "not measured";
 }
 
 // Runs that are judged together: all, those of a source, or one half of these.
@@ -121,8 +120,9 @@ std::string summary_sentence(BubbleLevel level, const LevelSummary& summary) {
                     summary.bubbles < summary.runs ? " of " + std::to_string(summary.bubbles) : "",
                     as_points(summary.bubble.worst), summary.bubble.worst_id);
   }
-  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step.mean_absolute),
-                            as_error(summary.step.worst), summary.step.worst_id);
+  return text + fmt::format("the step by {} in the mean, {} at worst ({})",
+                            format_percent_to(summary.step.mean_absolute, 2), format_change(summary.step.worst, "%", 2),
+                            summary.step.worst_id);
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
     Table table(std::move(columns));
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
-      std::vector<std::string> fields{run.row->id, as_percent(run.ideal), bubble_cell(run)};
+      std::vector<std::string> fields{run.row->id, format_percent_to(run.ideal, 2), bubble_cell(run)};
       for (const BubbleLevel level : levels) fields.push_back(bubble_errors(run, level));
       table.add_row(std::move(fields));
     }

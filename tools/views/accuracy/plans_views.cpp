@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "formats/json/json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 #include "tools/views/table.hpp"
@@ -65,8 +65,8 @@ std::vector<AlikePlan> alike_plans(const PublishedJob& job) {
 }
 
 std::string plan_certainty(const PublishedJob& job) {
-  return fmt::format("{} ways to run it, {} simulated; none is faster by more than {:.2f} %", job.space, job.simulated,
-                     100 * job.remaining_gap);
+  return fmt::format("{} ways to run it, {} simulated; none is faster by more than {}", job.space, job.simulated,
+                     format_percent_to(job.remaining_gap, 2));
 }
 
 std::string layout_table(const PublishedJob& job, const ViewStyle& style) {

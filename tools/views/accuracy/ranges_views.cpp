@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "formats/exporters/report_json.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/table.hpp"
 
@@ -10,10 +11,8 @@ namespace debubble {
 namespace {
 
 std::string coverage_text(const RangeCounts& counts) {
-  return counts.all() == 0 ? std::string() : fmt::format("{:.0f} %", 100 * counts.share());
+  return counts.all() == 0 ? std::string() : format_percent_to(counts.share(), 0);
 }
-
-std::string width_text(double width) { return fmt::format("{:.0f} %", 100 * width); }
 
 std::string ranged_name(const SourceRanges& one) { return one.experts ? one.source + ", experts" : one.source; }
 
@@ -69,7 +68,7 @@ std::string ranges_text(const JudgedRanges& ranges, const ViewStyle& style) {
                    std::to_string(own.above), coverage_text(own), coverage_text(others)});
   };
   for (const SourceRanges& one : ranges.sources)
-    add(ranged_name(one), one.counts, width_text(one.median), one.left_out);
+    add(ranged_name(one), one.counts, format_percent_to(one.median, 0), one.left_out);
   if (ranges.sources.size() > 1) add("all", ranges.counts, "", ranges.left_out);
   std::string text = "\n" + table.text(static_cast<std::size_t>(style.width), 2);
   const PairCounts& pairs = ranges.pairs;

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/live_view.hpp"
 #include "tools/views/style.hpp"
 
@@ -25,7 +25,7 @@ std::string with_sign(double value) {
 std::string value_text(const MetricResult& metric, double value) {
   switch (metric.kind) {
     case MetricResult::Kind::kBubble:
-      return fmt::format("{:.2f} %", 100 * value);
+      return format_percent_to(value, 2);
     case MetricResult::Kind::kStep:
       return format_duration(std::llround(value));
     case MetricResult::Kind::kMemory:

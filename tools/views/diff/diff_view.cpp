@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/diff/durations_view.hpp"
 #include "tools/views/diff/words.hpp"
@@ -144,7 +144,7 @@ class View {
 
   static void add_ratio(Table& table, const std::string& name, const Figure<double>& figure) {
     table.add_row({name, format_percent(figure.predicted), format_percent(figure.measured),
-                   fmt::format("{:+.1f} pp", 100 * figure.gap()), "", range(figure, format_percent)});
+                   format_change(figure.gap(), "pp"), "", range(figure, format_percent)});
   }
 
   static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure, MemorySource source) {

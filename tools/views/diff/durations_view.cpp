@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/diff/words.hpp"
 #include "tools/views/table.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::size_t kShownLinks = 4;
 
 std::string relative(Nanoseconds predicted, Nanoseconds measured) {
   if (predicted <= 0) return "";
-  return fmt::format("{:+.1f} %", 100 * (static_cast<double>(measured) / static_cast<double>(predicted) - 1));
+  return format_change(static_cast<double>(measured) / static_cast<double>(predicted) - 1);
 }
 
 std::string op_group_words(const OpDurations& ops) {
@@ -57,10 +57,8 @@ std::string levels_text(const Diff& diff, std::size_t width) {
   const BubbleAndStep measured = diff.measured_step();
   for (const LevelPrediction& level : diff.levels) {
     table.add_row({to_string(level.level), format_duration(static_cast<Nanoseconds>(level.predicted.step)),
-                   fmt::format("{:+.1f} %", 100 * (measured.step / level.predicted.step - 1)),
-                   format_percent(level.predicted.bubble),
-                   fmt::format("{:+.1f} pp", 100 * (measured.bubble - level.predicted.bubble)),
-                   level_words(level.level, diff)});
+                   format_change(measured.step / level.predicted.step - 1), format_percent(level.predicted.bubble),
+                   format_change(measured.bubble - level.predicted.bubble, "pp"), level_words(level.level, diff)});
   }
   return table.text(width) + "\n";
 }

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "formats/text/columns.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/assumption_lines.hpp"
@@ -106,7 +106,7 @@ class LogView {
     for (const IdleFigure& idle : diff_.idle) {
       const Figure<double>& share = idle.share;
       table.add_row({fmt::format("idle share d{}", idle.device), format_percent(share.predicted),
-                     format_percent(share.measured), fmt::format("{:+.1f} pp", 100 * share.gap()), "",
+                     format_percent(share.measured), format_change(share.gap(), "pp"), "",
                      range_words(share, format_percent)});
     }
     const PeakMemory peak = diff_.peak_memory();
@@ -135,8 +135,7 @@ class LogView {
     const auto number = [](double value) {
       return value < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
     };
-    const std::string relative =
-        rate.predicted > 0 ? fmt::format("{:+.1f} %", 100 * rate.gap() / rate.predicted) : std::string();
+    const std::string relative = rate.predicted > 0 ? format_change(rate.gap() / rate.predicted) : std::string();
     table.add_row({name, number(rate.predicted), number(rate.measured),
                    (rate.gap() < 0 ? "-" : "+") + number(std::abs(rate.gap())), relative, range_words(rate, number)});
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {

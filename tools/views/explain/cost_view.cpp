@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
@@ -88,7 +88,7 @@ std::string classes_text(const LayerCost& layer, std::size_t width) {
     const bool inside = one.flops > 0 || static_cast<OpClass>(k) < OpClass::kNetwork;
     table.add_row({to_string(static_cast<OpClass>(k)), format_duration(one.time),
                    format_percent(share(one.time, layer_time(layer))),
-                   inside && flops > 0 ? fmt::format("{:.2f} %", one.flops / flops * 100) : "-",
+                   inside && flops > 0 ? format_percent_to(one.flops / flops, 2) : "-",
                    inside ? format_percent(share(one.bytes, bytes)) : "-"});
   }
   if (width < kWideClasses) remove_columns(table, 3, 2);

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "formats/text/quantities.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/words.hpp"

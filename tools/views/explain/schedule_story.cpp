@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/compare_table.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"

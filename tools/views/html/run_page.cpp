@@ -4,8 +4,8 @@
 
 #include "formats/exporters/report_csv.hpp"
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diff/diff_json.hpp"
 #include "tools/views/diff/diff_view.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/check/check_json.hpp"
 #include "tools/views/check/text_view.hpp"

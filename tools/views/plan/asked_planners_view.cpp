@@ -6,8 +6,8 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/printable.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"

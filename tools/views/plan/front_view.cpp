@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/text/columns.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/plan/plan_view.hpp"
 #include "tools/views/table.hpp"
@@ -96,7 +96,7 @@ std::string change_text(const PlanChoice& from, const PlanChoice& to) {
 }  // namespace
 
 std::string front_certainty(const PlanFront& front) {
-  const std::string within = front.gap > 0 ? fmt::format(", by more than {:.2f} % of each", 100 * front.gap) : "";
+  const std::string within = front.gap > 0 ? ", by more than " + format_percent_to(front.gap, 2) + " of each" : "";
   if (!front.proven_to) return "proven: nothing in this space beats a point in both time and memory" + within;
   if (front.points.empty() || !front.proven(front.points.front())) {
     return "the budget ended it: the best that was found, nothing is proven";
@@ -121,7 +121,7 @@ std::string front_view(const PlanFront& front, std::size_t width) {
     const double longer = static_cast<double>(point.step) / static_cast<double>(before.step) - 1;
     table.add_row({std::string(1, letter_of_point(place)) + (front.proven(point) ? "" : "?"), format_size(point.peak),
                    place == 0 ? "" : format_size(before.peak - point.peak), format_duration(point.step),
-                   place == 0 ? "" : fmt::format("{:+.1f} %", 100 * longer),
+                   place == 0 ? "" : format_change(longer),
                    place == 0 ? to_string(point.choice) : change_text(before.choice, point.choice)});
   }
   std::string text = FrontChart(points, width).text(named) + "\n" + table.text(width);

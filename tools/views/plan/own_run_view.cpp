@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 
 namespace debubble {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 std::string beside_plans(const Plan& plan, const PlannedRun& own, std::int64_t faster) {
   if (plan.search.runs.empty()) return "";
   const double best = static_cast<double>(plan.search.runs.front().step);
-  const std::string ratio = fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(own.step) / best - 1));
+  const std::string ratio = " (" + format_change(static_cast<double>(own.step) / best - 1) + ")";
   if (faster == 0) return ratio + "; no plan that was simulated takes less time";
   return ratio + fmt::format("; {} of the {} plans that fit and were simulated take less time", faster,
                              plan.search.runs.size());

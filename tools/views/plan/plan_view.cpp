@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
@@ -44,8 +44,7 @@ std::string figures(const Plan& plan, const PlannedRun& run) {
 }
 
 std::string slower(const PlannedRun& run, const PlannedRun& best) {
-  const double ratio = static_cast<double>(run.step) / static_cast<double>(best.step) - 1;
-  return fmt::format("{:+.1f} %", 100 * ratio);
+  return format_change(static_cast<double>(run.step) / static_cast<double>(best.step) - 1);
 }
 
 // What a person would change first.
@@ -293,7 +292,7 @@ std::string certainty_words(const Plan& plan) {
                               : "proven: whatever was not simulated is illegal, or its memory bound does not fit";
   }
   if (search.remaining_gap <= 0) return "optimal in this space, proven by bounds";
-  const std::string gap = fmt::format("{:.2f} %", 100 * search.remaining_gap);
+  const std::string gap = format_percent_to(search.remaining_gap, 2);
   if (search.interrupted) {
     return "the budget ended the search: something that was not simulated could " + std::string(what) + " by up to " +
            gap + "; how far it came depends on this machine";

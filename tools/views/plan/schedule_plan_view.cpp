@@ -7,8 +7,8 @@
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
 #include "formats/text/printable.hpp"
-#include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/summary.hpp"
@@ -30,9 +30,9 @@ Bytes most_on_a_device(const Report& report) {
 }
 
 std::string against(const ScheduleTrial& trial, const ScheduleTrial& best) {
-  return fmt::format("{:+.1f} %", 100 * (static_cast<double>(trial.report.makespan) /
-                                             static_cast<double>(std::max<Nanoseconds>(best.report.makespan, 1)) -
-                                         1));
+  return format_change(static_cast<double>(trial.report.makespan) /
+                           static_cast<double>(std::max<Nanoseconds>(best.report.makespan, 1)) -
+                       1);
 }
 
 void add_item(std::string& text, const std::string& name, const std::vector<std::string>& lines) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "formats/text/columns.hpp"
-#include "formats/text/quantities.hpp"
 #include "sim/core/exit_status.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
+#include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diagnostics.hpp"
@@ -34,7 +34,7 @@ double change_ratio(Nanoseconds now, Nanoseconds before) {
 
 // "+1.2 pp" of two shares; "0.0 pp" where that is all that is left of it.
 std::string points_change(double now, double before) {
-  std::string text = fmt::format("{:+.1f} pp", (now - before) * 100);
+  std::string text = format_change(now - before, "pp");
   return text.substr(1) == "0.0 pp" ? text.substr(1) : text;
 }
 

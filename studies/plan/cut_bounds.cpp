@@ -4,9 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/memory_cut.hpp"
+#include "scenario/job/layer_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/step.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -114,7 +114,7 @@ class KnownCuts {
     cuts_.clear();
   }
 
-  [[nodiscard]] const PartitionChoice* find(int stages) const {
+  [[nodiscard]] const CutRule* find(int stages) const {
     const auto found = cuts_.find(stages);
     return found == cuts_.end() ? nullptr : &found->second;
   }
@@ -128,7 +128,7 @@ class KnownCuts {
   }
 
   std::vector<Nanoseconds> times_;
-  std::map<int, PartitionChoice> cuts_;
+  std::map<int, CutRule> cuts_;
 };
 
 // Bounds of the variants of one base and one ZeRO stage.
@@ -172,16 +172,16 @@ class BoundsOfStage {
   StageCosts costs_of(const Pattern& pattern) {
     // Where the output layer is taken out of the profile, others are cut.
     const bool usual = typed_.automatic() && pattern.shape.vocabulary_barriers == 0;
-    const PartitionChoice* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
+    const CutRule* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
     scenario_.partition = cut != nullptr ? *cut : typed_;
     StageCostsMade made = make_stage_costs(scenario_, pattern.shape);
-    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.partition));
+    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.cut.layers));
     shard_measured_states(scenario_, made.costs);
     return std::move(made.costs);
   }
 
   Scenario scenario_;
-  PartitionChoice typed_;
+  CutRule typed_;
   Bytes missing_;
   KnownCuts& cuts_;
   StepCosts bare_;

@@ -1,5 +1,5 @@
 // The fastest cut whose stages fit, against brute force over all cuts.
-#include "cost_models/memory_partition.hpp"
+#include "cost_models/partition/memory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -179,7 +179,7 @@ TEST_CASE("with one stage on each device the cut is the fastest of all that fit,
     RandomCut made = random_cut(dice, names[dice.from(0, 4)], 1);
     const Judged start = judge(made.job, made.schedule, made.job.start);
     const BestCuts best = best_cuts(made.job, made.schedule, made.layers);
-    const MemoryCut cut = memory_partition(made.job);
+    const LayerCut cut = memory_partition(made.job);
     REQUIRE_EQ(placed_layers_of(cut.layers), made.layers);
     const Judged judged = judge(made.job, made.schedule, cut.layers);
     REQUIRE_EQ(judged.lacking, cut.lacking);
@@ -216,7 +216,7 @@ TEST_CASE("with several stages on a device the cut fits where it says so, and la
     for (std::size_t s = 0; s < made.job.by_stage.size(); ++s) made.job.by_stage[s] = &made.kinds[0];  // not the copy's
     const BestCuts best = best_cuts(made.job, made.schedule, made.layers);
     const Judged start = judge(made.job, made.schedule, made.job.start);
-    const MemoryCut cut = memory_partition(made.job);
+    const LayerCut cut = memory_partition(made.job);
     REQUIRE_EQ(placed_layers_of(cut.layers), made.layers);
     const Judged judged = judge(made.job, made.schedule, cut.layers);
     REQUIRE_EQ(judged.lacking, cut.lacking);

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {
@@ -25,7 +25,9 @@ Profile with_times(const std::vector<Nanoseconds>& times) {
   return profile;
 }
 
-// Worst stage, sum of squares, cuts: what balanced_partition promises to minimise, in this order.
+std::vector<int> balanced_cut(const Profile& profile, int stages) { return cut_layers({}, {&profile, stages}).layers; }
+
+// Worst stage, sum of squares, cuts: what a balanced cut promises to minimise, in this order.
 using Merit = std::tuple<Nanoseconds, Nanoseconds, std::vector<int>>;
 
 Merit merit_of(const std::vector<Nanoseconds>& times, const std::vector<int>& sizes) {
@@ -71,15 +73,15 @@ TEST_CASE("the balanced partition is the best of all partitions") {
     try_all(times, sizes, static_cast<std::size_t>(stages), layers, best);
     CAPTURE(times);
     CAPTURE(stages);
-    REQUIRE(balanced_partition(with_times(times), stages) == std::get<2>(best));
+    REQUIRE(balanced_cut(with_times(times), stages) == std::get<2>(best));
   }
 }
 
 TEST_CASE("equal layers are shared out evenly, the larger stages last") {
-  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(10, 5)), 4) == std::vector<int>{2, 2, 3, 3});
-  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(22, 5)), 4) == std::vector<int>{5, 5, 6, 6});
-  CHECK(balanced_partition(with_times({1, 1, 1, 9}), 2) == std::vector<int>{3, 1});
-  CHECK(balanced_partition(with_times({0, 0, 0, 0}), 2) == std::vector<int>{1, 3});
+  CHECK(balanced_cut(with_times(std::vector<Nanoseconds>(10, 5)), 4) == std::vector<int>{2, 2, 3, 3});
+  CHECK(balanced_cut(with_times(std::vector<Nanoseconds>(22, 5)), 4) == std::vector<int>{5, 5, 6, 6});
+  CHECK(balanced_cut(with_times({1, 1, 1, 9}), 2) == std::vector<int>{3, 1});
+  CHECK(balanced_cut(with_times({0, 0, 0, 0}), 2) == std::vector<int>{1, 3});
 }
 
 TEST_CASE("a layer weighs its forward and its backward, whole or in halves") {
@@ -97,7 +99,7 @@ TEST_CASE("ten thousand layers on 512 stages are no trouble") {
   std::vector<Nanoseconds> times;
   std::mt19937 random(11);
   for (int k = 0; k < 10'000; ++k) times.push_back(static_cast<Nanoseconds>(1'000'000 + random() % 1'000'000));
-  const std::vector<int> sizes = balanced_partition(with_times(times), 512);
+  const std::vector<int> sizes = balanced_cut(with_times(times), 512);
   CHECK(sizes.size() == 512);
   CHECK(std::accumulate(sizes.begin(), sizes.end(), 0) == 10'000);
   const Nanoseconds total = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
@@ -106,22 +108,21 @@ TEST_CASE("ten thousand layers on 512 stages are no trouble") {
 
 TEST_CASE("the longest times do not overflow") {
   const std::vector<Nanoseconds> longest(100, kLongestDuration);
-  CHECK(balanced_partition(with_times(longest), 3) == std::vector<int>{33, 33, 34});
-  CHECK(test::problems_of(
-            [] { (void)balanced_partition(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
+  CHECK(balanced_cut(with_times(longest), 3) == std::vector<int>{33, 33, 34});
+  CHECK(test::problems_of([] { (void)balanced_cut(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
         "error[L007]: the times of all layers together overflow\n"
         "  = help: check the layers' times, or the sizes that a --model was given\n");
 }
 
 TEST_CASE("too few layers or stages are refused") {
   CHECK(test::problems_of([] {
-          (void)balanced_partition(with_times({1, 2}), 3);
+          (void)balanced_cut(with_times({1, 2}), 3);
         }) ==
         "error[L004]: 3 stages need at least as many layers; m has 2\n"
         "  --> --partition\n"
         "  = help: use at most 2 stages (devices times chunks)\n");
   CHECK(test::problems_of([] {
-          (void)balanced_partition(with_times({1, 2}), 0);
+          (void)balanced_cut(with_times({1, 2}), 0);
         }) ==
         "error[L004]: a pipeline has at least one stage; got 0\n"
         "  --> --partition\n");

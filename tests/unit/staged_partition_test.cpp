@@ -1,5 +1,5 @@
 // A partition whose stages take different times for the same layer, against brute force.
-#include "cost_models/staged_partition.hpp"
+#include "cost_models/partition/partition.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,7 +63,7 @@ TEST_CASE("a staged partition is as short as the best of all partitions") {
     }
     std::vector<const LayerTimes*> by_stage;
     for (int s = 0; s < stages; ++s) by_stage.push_back(dice.once_in(2) ? &plain : &again);
-    const std::vector<int> partition = staged_partition(by_stage);
+    const std::vector<int> partition = cut_layers({}, {.times = by_stage}).layers;
     CAPTURE(seed);
     int placed = 0;
     for (const int size : partition) {
@@ -78,12 +78,12 @@ TEST_CASE("a staged partition is as short as the best of all partitions") {
 TEST_CASE("of stages as slow the most even ones, to the last nanosecond, and sums that overflow are refused") {
   const Nanoseconds long_time = Nanoseconds{1} << 55;
   const LayerTimes times{long_time, long_time - 1, 1, long_time - 4, 2};
-  CHECK(staged_partition({&times, &times, &times}) == std::vector<int>{1, 1, 3});
+  CHECK(cut_layers({}, {.times = {&times, &times, &times}}).layers == std::vector<int>{1, 1, 3});
   const LayerTimes endless(8, Nanoseconds{1} << 60);
-  CHECK_THROWS_WITH_AS((void)staged_partition({&endless}), doctest::Contains("overflow"), InputError);
+  CHECK_THROWS_WITH_AS((void)cut_layers({}, {.times = {&endless}}), doctest::Contains("overflow"), InputError);
 }
 
 TEST_CASE("fewer layers than stages are refused") {
   const LayerTimes two{1, 1};
-  CHECK_THROWS_AS((void)staged_partition({&two, &two, &two}), InputError);
+  CHECK_THROWS_AS((void)cut_layers({}, {.times = {&two, &two, &two}}), InputError);
 }

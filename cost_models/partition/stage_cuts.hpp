@@ -1,5 +1,9 @@
 // StageCuts: the best cut of layers into consecutive, non-empty stages, by dynamic programming over the first so many
 // layers, stage by stage.
+//
+// Invariant: after a stage, `before[end]` is the best joined value of that stage and those before it over layers 0 to
+// `end`. A stage's value does not depend on how the layers before it are cut, and both joins grow with either part, so
+// the best whole has a best beginning.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,12 @@
-#include "cost_models/memory_partition.hpp"
+// In three steps: the cut that balances time, where that fits; else, where each device has one stage, the fastest that
+// fits, and if none does the one that lacks least, both by StageCuts; else a search from several starts.
+//
+// One stage on each device is exact because a stage's lack then depends on its own layers alone, so that stages may be
+// chosen one by one. Where devices hold several, a device's memory is dealt to its stages, each cut so found again by
+// StageCuts, and single layers are moved while that improves (lack, slowest stage, squares): every score is that of the
+// whole cut, so the answer says truly whether it fits, and the first start is `start`, so that it lacks no more than
+// that.
+#include "cost_models/partition/memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +15,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cost_models/stage_cuts.hpp"
+#include "cost_models/partition/stage_cuts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/wide.hpp"
 
@@ -254,8 +262,8 @@ std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& lay
   return needs;
 }
 
-MemoryCut memory_partition(const MemoryCutJob& job) {
-  MemoryCut made;
+LayerCut memory_partition(const MemoryCutJob& job) {
+  LayerCut made;
   made.layers = score_of(job, job.start).lacking > 0 ? cut_for_rooms(job) : job.start;
   made.needs = needs_of(job, made.layers);
   made.lacking = score_of(job, made.layers).lacking;

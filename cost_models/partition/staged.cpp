@@ -1,46 +1,33 @@
-#include "cost_models/staged_partition.hpp"
-
+// The balance of layers whose times depend on their stage: StageCuts twice. First the least slowest stage; then, of the
+// cuts with no slower stage, one with the least sum of squares.
+//
+// The second pass allows exactly the stages within the first one's result, so every cut that it weighs is among the
+// fastest, and at least one is. Values grow with more layers before a stage's first where no boundary counts, so that a
+// stage that is too slow ends the walk to the left; a boundary further to the left may be cheaper, so there it does
+// not.
 #include <map>
 #include <string>
 
-#include "cost_models/stage_cuts.hpp"
+#include "cost_models/partition/balance.hpp"
+#include "cost_models/partition/stage_cuts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/wide.hpp"
 
 namespace debubble {
-namespace {
-
-// Times of the first so many layers.
-using LayerSums = std::vector<Nanoseconds>;
-
-LayerSums sums_of(const std::vector<Nanoseconds>& times) {
-  constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
-  LayerSums sums{0};
-  for (const Nanoseconds time : times) {
-    if (time > kLargestSum - sums.back()) {
-      fail("L007", "", "the times of all layers together overflow",
-           "check the layers' times, or the sizes that a --model was given");
-    }
-    sums.push_back(sums.back() + time);
-  }
-  return sums;
-}
-
-}  // namespace
-
-std::vector<int> staged_partition(const std::vector<const std::vector<Nanoseconds>*>& by_stage,
-                                  const BoundaryTime& boundary) {
+std::vector<int> staged_partition(const LayersToCut& cut) {
+  const auto& by_stage = cut.times;
+  const auto& boundary = cut.boundary;
   const std::size_t layers = by_stage.front()->size();
   if (layers < by_stage.size()) {
     fail("L004", "--partition",
          std::to_string(by_stage.size()) + " stages need at least as many layers; there are " + std::to_string(layers),
          "use fewer devices or chunks");
   }
-  std::map<const std::vector<Nanoseconds>*, LayerSums> known;
-  std::vector<const LayerSums*> sums;
+  std::map<const std::vector<Nanoseconds>*, std::vector<Nanoseconds>> known;
+  std::vector<const std::vector<Nanoseconds>*> sums;
   for (const std::vector<Nanoseconds>* const times : by_stage) {
-    if (!known.contains(times)) known[times] = sums_of(*times);
+    if (!known.contains(times)) known[times] = layer_sums(*times);
     sums.push_back(&known[times]);
   }
   const auto last = static_cast<int>(by_stage.size()) - 1;
@@ -51,7 +38,7 @@ std::vector<int> staged_partition(const std::vector<const std::vector<Nanosecond
     return own;
   };
   StageCuts cuts(last + 1, static_cast<int>(layers));
-  const bool grows = !boundary;  // a boundary further to the left may be cheaper
+  const bool grows = !boundary;
   const WideUnsigned slowest = cuts.best(StageJoin::kMost, grows, time);
   cuts.best(StageJoin::kSum, grows, [&](int stage, int begin, int end) {
     const WideUnsigned own = time(stage, begin, end);

@@ -1,32 +1,23 @@
-// The exact balance. Two steps: the least possible slowest stage by binary search, then the most even partition within
-// that bound by dynamic programming over suffixes, whose best cut moves monotonically (divide and conquer).
+// The exact balance, in two steps: the least possible slowest stage by binary search, then the most even partition
+// within that bound by dynamic programming over suffixes, whose best cut is found by divide and conquer.
+//
+// Invariant of the search: no partition is within `low - 1`, one is within `high`. Whether one is, a greedy walk tells:
+// a stage that takes all the layers it may never leaves more to the next. Invariant of the suffixes: `best_[begin]` is
+// the least sum of squares of the layers from `begin` on over one stage less. Squares are convex, so a suffix that
+// begins later is never best cut earlier, and the middle's cut bounds those on both of its sides.
+#include "cost_models/partition/balance.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "cost_models/partition.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/wide.hpp"
 
 namespace debubble {
 namespace {
-
-constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
-
-std::vector<Nanoseconds> prefix_sums(const Profile& profile) {
-  std::vector<Nanoseconds> sums{0};
-  for (const ProfileLayer& layer : profile.layers) {
-    const Nanoseconds time = layer_time(layer);
-    if (time > kLargestSum - sums.back()) {
-      throw InputError({"L007", "", "the times of all layers together overflow",
-                        "check the layers' times, or the sizes that a --model was given"});
-    }
-    sums.push_back(sums.back() + time);
-  }
-  return sums;
-}
 
 // Splits layers [0, n) into stages; cut positions are indices into the prefix sums.
 class Balancer {
@@ -100,7 +91,6 @@ class Balancer {
     best_ = std::move(next);
   }
 
-  // The smallest best cut grows with the suffix's begin, so the middle's cut bounds those on both of its sides.
   void solve_range(int stage_count, int low, int high, int first, int last, std::vector<WideUnsigned>& next,
                    std::vector<int>& cuts) {
     if (low > high) return;
@@ -142,6 +132,20 @@ class Balancer {
 
 }  // namespace
 
+std::vector<Nanoseconds> layer_sums(const std::vector<Nanoseconds>& times) {
+  constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
+  std::vector<Nanoseconds> sums{0};
+  sums.reserve(times.size() + 1);
+  for (const Nanoseconds time : times) {
+    if (time > kLargestSum - sums.back()) {
+      throw InputError({"L007", "", "the times of all layers together overflow",
+                        "check the layers' times, or the sizes that a --model was given"});
+    }
+    sums.push_back(sums.back() + time);
+  }
+  return sums;
+}
+
 std::vector<int> balanced_partition(const Profile& profile, int stages) {
   const auto layers = static_cast<std::int64_t>(profile.layers.size());
   constexpr std::int64_t kMostCuts = std::int64_t{1} << 28;  // a gigabyte of them
@@ -160,7 +164,10 @@ std::vector<int> balanced_partition(const Profile& profile, int stages) {
                           std::to_string(layers),
                       "use at most " + std::to_string(layers) + " stages (devices times chunks)"});
   }
-  return Balancer(prefix_sums(profile), stages).solve();
+  std::vector<Nanoseconds> times;
+  times.reserve(profile.layers.size());
+  for (const ProfileLayer& layer : profile.layers) times.push_back(layer_time(layer));
+  return Balancer(layer_sums(times), stages).solve();
 }
 
 }  // namespace debubble

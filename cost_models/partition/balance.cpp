@@ -1,10 +1,9 @@
 // The exact balance, in two steps: the least possible slowest stage by binary search, then the most even partition
 // within that bound by dynamic programming over suffixes, whose best cut is found by divide and conquer.
 //
-// Invariant of the search: no partition is within `low - 1`, one is within `high`. Whether one is, a greedy walk tells:
-// a stage that takes all the layers it may never leaves more to the next. Invariant of the suffixes: `best_[begin]` is
-// the least sum of squares of the layers from `begin` on over one stage less. Squares are convex, so a suffix that
-// begins later is never best cut earlier, and the middle's cut bounds those on both of its sides.
+// Invariant of the search: no partition is within `low - 1`, one is within `high`; some_cut tells. Invariant of the
+// suffixes: `best_[begin]` is the least sum of squares of the layers from `begin` on over one stage less. Squares are
+// convex, so a suffix that begins later is never best cut earlier: the middle's cut bounds those on both of its sides.
 #include "cost_models/partition/balance.hpp"
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "cost_models/partition/stage_cuts.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/wide.hpp"
 
@@ -38,11 +38,8 @@ class Balancer {
   static std::size_t index(int value) { return static_cast<std::size_t>(value); }
   [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
 
-  // Greedy is exact here: no partition within the bound gets further with as many stages.
   [[nodiscard]] bool fits(Nanoseconds bound) const {
-    int used = 0;
-    for (int begin = 0; begin < layers_; ++used) begin = farthest_end(begin, bound);
-    return used <= stages_;  // with fewer stages any cut inside of one makes another: there are enough layers
+    return some_cut(stages_, layers_, [&](int, int begin, int end) { return load(begin, end) <= bound; });
   }
 
   // The last end such that layers [begin, end) stay within the bound; at least one layer is taken.

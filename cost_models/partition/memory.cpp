@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -83,60 +82,10 @@ CutScore score_of(const MemoryCutJob& job, const std::vector<int>& layers) {
   return score;
 }
 
-// Stages that each have a memory of their own.
-class CutByStage {
- public:
-  using Lack = std::function<Bytes(int stage, const RangeCost&)>;  // beyond its room, or below 0
-
-  CutByStage(const std::vector<const RangeCosts*>& by_stage, Lack lack)
-      : by_stage_(by_stage),
-        lack_(std::move(lack)),
-        cuts_(static_cast<int>(by_stage.size()), by_stage.front()->layers()) {}
-
-  // The fastest that fits; nothing where none does.
-  std::optional<std::vector<int>> fastest() {
-    const WideUnsigned slowest = best(StageJoin::kMost, [&](int stage, const RangeCost& range) {
-      return lack_(stage, range) > 0 ? kNoCut : wide(range.time);
-    });
-    if (slowest == kNoCut) return std::nullopt;
-    return evenest(
-        [&](int stage, const RangeCost& range) { return wide(range.time) <= slowest && lack_(stage, range) <= 0; });
-  }
-
-  // Whose largest lack is the least.
-  std::vector<int> least_lacking() {
-    const auto above = [&](int stage, const RangeCost& range) { return wide(lack_(stage, range) + kHalf); };
-    const WideUnsigned least = best(StageJoin::kMost, above);
-    return evenest([&](int stage, const RangeCost& range) { return above(stage, range) <= least; });
-  }
-
- private:
-  static constexpr Bytes kHalf = Bytes{1} << 62;  // so that nothing is below 0
-
-  static WideUnsigned wide(std::int64_t value) { return static_cast<WideUnsigned>(value); }
-
-  template <typename Allowed>
-  std::vector<int> evenest(const Allowed& allowed) {
-    best(StageJoin::kSum, [&](int stage, const RangeCost& range) {
-      return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNoCut;
-    });
-    return cuts_.cut();
-  }
-
-  template <typename Value>
-  WideUnsigned best(StageJoin join, const Value& value) {
-    return cuts_.best(join, false,
-                      [&](int stage, int begin, int end) { return value(stage, (*at(by_stage_, stage))(begin, end)); });
-  }
-
-  const std::vector<const RangeCosts*>& by_stage_;
-  Lack lack_;
-  StageCuts cuts_;
-};
+using RoomsByStage = std::vector<std::vector<std::pair<int, Bytes>>>;  // of each stage: devices, and its room there
 
 // What the stage alone needs of its devices, less its rooms there.
-Bytes lack_alone(const MemoryCutJob& job, const std::vector<std::vector<std::pair<int, Bytes>>>& rooms, int stage,
-                 const RangeCost& range) {
+Bytes lack_alone(const MemoryCutJob& job, const RoomsByStage& rooms, int stage, const RangeCost& range) {
   Bytes lack = 0;
   bool first = true;
   for (const auto& [device, room] : at(rooms, stage)) {
@@ -146,6 +95,24 @@ Bytes lack_alone(const MemoryCutJob& job, const std::vector<std::vector<std::pai
     first = false;
   }
   return lack;
+}
+
+// Of stages that each have rooms of their own: the fastest cut that fits, or that whose largest lack is the least.
+std::vector<int> cut_by_stage(const MemoryCutJob& job, const RoomsByStage& rooms) {
+  constexpr Bytes kHalf = Bytes{1} << 62;  // so that no lack is below 0
+  StageCuts cuts(static_cast<int>(job.by_stage.size()), job.by_stage.front()->layers());
+  const auto weighed = [&](bool fits) {
+    return cuts.evenest(false, [&](int stage, int begin, int end, WideUnsigned most) {
+      const RangeCost& range = (*at(job.by_stage, stage))(begin, end);
+      const auto time = static_cast<WideUnsigned>(range.time);
+      if (fits && time > most) return StageWeight{kNoCut, time};
+      const Bytes lack = lack_alone(job, rooms, stage, range);
+      if (fits) return StageWeight{lack > 0 ? kNoCut : time, time};
+      return StageWeight{static_cast<WideUnsigned>(lack + kHalf), time};
+    });
+  };
+  if (std::optional<std::vector<int>> found = weighed(true)) return *found;
+  return *weighed(false);
 }
 
 // Where devices hold several stages.
@@ -169,7 +136,7 @@ class SharedDevices {
   // An exact cut in which every stage has the share of its device's memory that it needs of it in that cut.
   [[nodiscard]] std::vector<int> dealt(const std::vector<int>& cut) const {
     const std::vector<const RangeCost*> ranges = ranges_of(job_, cut);
-    std::vector<std::vector<std::pair<int, Bytes>>> rooms(cut.size());
+    RoomsByStage rooms(cut.size());
     for (std::size_t d = 0; d < job_.devices.size(); ++d) {
       const DeviceHolds& device = job_.devices[d];
       std::vector<std::pair<int, double>> needs;  // of each stage once
@@ -186,10 +153,7 @@ class SharedDevices {
             .emplace_back(static_cast<int>(d), static_cast<Bytes>(static_cast<double>(job_.rooms[d]) * need / all));
       }
     }
-    CutByStage search(job_.by_stage,
-                      [&](int stage, const RangeCost& range) { return lack_alone(job_, rooms, stage, range); });
-    if (std::optional<std::vector<int>> found = search.fastest()) return *found;
-    return search.least_lacking();
+    return cut_by_stage(job_, rooms);
   }
 
   // Moves single layers from the stages of the device that lacks most, or from the slowest stage, while that helps.
@@ -240,15 +204,12 @@ std::vector<int> cut_for_rooms(const MemoryCutJob& job) {
   const bool one_each = std::all_of(job.devices.begin(), job.devices.end(),
                                     [](const DeviceHolds& device) { return device.stages.size() < 2; });
   if (!one_each || job.devices.size() != job.by_stage.size()) return SharedDevices(job).run();
-  std::vector<std::vector<std::pair<int, Bytes>>> rooms(job.by_stage.size());
+  RoomsByStage rooms(job.by_stage.size());
   for (std::size_t d = 0; d < job.devices.size(); ++d) {
     const std::int32_t stage = job.devices[d].stages.front().stage;
     at(rooms, stage).emplace_back(static_cast<int>(d), job.rooms[d]);
   }
-  CutByStage search(job.by_stage,
-                    [&](int stage, const RangeCost& range) { return lack_alone(job, rooms, stage, range); });
-  if (std::optional<std::vector<int>> found = search.fastest()) return *found;
-  return search.least_lacking();
+  return cut_by_stage(job, rooms);
 }
 
 }  // namespace

@@ -1,10 +1,6 @@
-// The balance of layers whose times depend on their stage: StageCuts twice. First the least slowest stage; then, of the
-// cuts with no slower stage, one with the least sum of squares.
-//
-// The second pass allows exactly the stages within the first one's result, so every cut that it weighs is among the
-// fastest, and at least one is. Values grow with more layers before a stage's first where no boundary counts, so that a
-// stage that is too slow ends the walk to the left; a boundary further to the left may be cheaper, so there it does
-// not.
+// The balance of layers whose times depend on their stage: StageCuts, with sums of the first so many layers. A stage's
+// time grows with more layers before its first where no boundary counts, so that one that is too slow ends the walk to
+// the left; a boundary further to the left may be cheaper, so there it does not.
 #include <map>
 #include <string>
 
@@ -31,20 +27,13 @@ std::vector<int> staged_partition(const LayersToCut& cut) {
     sums.push_back(&known[times]);
   }
   const auto last = static_cast<int>(by_stage.size()) - 1;
-  const auto time = [&](int stage, int begin, int end) {
+  const auto time = [&](int stage, int begin, int end, WideUnsigned) {
     auto own = static_cast<WideUnsigned>(at(*at(sums, stage), end) - at(*at(sums, stage), begin));
     if (boundary && stage > 0) own += static_cast<WideUnsigned>(boundary(stage - 1, begin));
     if (boundary && stage < last) own += static_cast<WideUnsigned>(boundary(stage, end));
-    return own;
+    return StageWeight{own, own};
   };
-  StageCuts cuts(last + 1, static_cast<int>(layers));
-  const bool grows = !boundary;
-  const WideUnsigned slowest = cuts.best(StageJoin::kMost, grows, time);
-  cuts.best(StageJoin::kSum, grows, [&](int stage, int begin, int end) {
-    const WideUnsigned own = time(stage, begin, end);
-    return own > slowest ? kNoCut : own * own;
-  });
-  return cuts.cut();
+  return *StageCuts(last + 1, static_cast<int>(layers)).evenest(!boundary, time);
 }
 
 }  // namespace debubble

@@ -183,10 +183,6 @@ StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std:
   return costs;
 }
 
-}  // namespace
-
-namespace {
-
 StageCostsMade costs_of_stages(const Scenario& scenario, const Schedule& schedule) {
   StageCostsMade made = equal_costs(scenario, schedule);
   if (scenario.cluster.graph == nullptr) return made;  // all devices are alike

@@ -3,6 +3,7 @@
 // several cuts.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,6 +23,16 @@ namespace debubble {
 
 // Whether every device of the order has one stage of one replica, so that the bounds below weigh single stages.
 [[nodiscard]] bool has_single_stages(const Pattern& pattern);
+
+// The layers as they are on each kind of device, recomputed or not: they may take other collectives.
+[[nodiscard]] std::vector<const Profile*> layers_of_devices(const Scenario& scenario, bool recomputed);
+
+// The least on any device, of a microbatch through the layer forwards, and through it forwards and back.
+struct LayerPath {
+  Nanoseconds forward = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds both = std::numeric_limits<Nanoseconds>::max();
+};
+[[nodiscard]] LayerPath shortest_path(const std::vector<const Profile*>& profiles, int layer);
 
 struct CutBound {
   Nanoseconds step = 0;
@@ -65,7 +76,7 @@ class CutBounds {
   };
 
   [[nodiscard]] Sums sums_of(bool recomputed) const;
-  [[nodiscard]] bool some_cut(const Pattern& pattern, const Limit& limit) const;
+  [[nodiscard]] bool fits_some_cut(const Pattern& pattern, const Limit& limit) const;
   [[nodiscard]] Bytes held_by(const DeviceSummary& device, int pieces, int begin, int end) const;
   [[nodiscard]] static Nanoseconds engines(const OrderSummary& order);
   [[nodiscard]] Nanoseconds rounding(const OrderSummary& order) const;

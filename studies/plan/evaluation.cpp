@@ -51,20 +51,6 @@ Bytes missing_for_states(const Scenario& scenario, int devices) {
   return std::max<Bytes>(0, (states - all) / devices);
 }
 
-// A layer may take other collectives on other devices: the least of them counts.
-Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
-  const auto time = [&](const Profile& profile) {
-    const ProfileLayer& one = profile.layers[layer];
-    return one.forward.median + least_backward(one);
-  };
-  if (scenario.transformer.placed == nullptr) return time(*scenario.profile);
-  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
-  for (const ModelledLayers& layers : scenario.transformer.placed->distinct) {
-    least = std::min(least, time(layers.profile));
-  }
-  return least;
-}
-
 // Raises the bound by that of the walk.
 bool is_too_slow(const Job& job, const Lowered& lowered, const Interest& interest, Evaluation& one) {
   if (interest.below == std::numeric_limits<Nanoseconds>::max()) return false;
@@ -321,7 +307,9 @@ BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base,
     choice.zero = zero;
     const Scenario scenario = check_scenario(flags_of(choice, request.job));
     Nanoseconds times = 0;
-    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) times += least_time(scenario, k);
+    const std::vector<const Profile*> profiles = layers_of_devices(scenario, false);
+    const auto layers = static_cast<int>(scenario.profile->layers.size());
+    for (int k = 0; k < layers; ++k) times += shortest_path(profiles, k).both;
     one.compute = times * base.microbatches / (base.pipeline * engines_of(request));
     one.states = state_bytes(scenario) / base.pipeline;
   } catch (const InputError& error) {

@@ -11,6 +11,7 @@
 
 #include "schedules/catalog.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/unit/every_cut.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -46,23 +47,6 @@ RangeCosts random_ranges(Dice& dice, int layers) {
     }
   }
   return RangeCosts(std::move(from));
-}
-
-void for_each_cut(int layers, int stages, const std::function<void(const std::vector<int>&)>& visit) {
-  std::vector<int> cut;
-  const std::function<void(int)> next = [&](int left) {
-    const int more = stages - static_cast<int>(cut.size());
-    if (more == 0) {
-      if (left == 0) visit(cut);
-      return;
-    }
-    for (int take = 1; take + more - 1 <= left; ++take) {
-      cut.push_back(take);
-      next(left - take);
-      cut.pop_back();
-    }
-  };
-  next(layers);
 }
 
 struct Judged {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cost_models/held_counts.hpp"
+#include "cost_models/partition/held_counts.hpp"
 #include "cost_models/partition/partition.hpp"
 
 namespace debubble {

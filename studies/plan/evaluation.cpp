@@ -14,7 +14,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "studies/plan/cut_bounds.hpp"
+#include "studies/plan/open_cuts.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 

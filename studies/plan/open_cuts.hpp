@@ -1,6 +1,5 @@
-// Lower bounds of what a choice takes however its layers are cut, as long as every stage fits its device: they hold for
-// --partition memory, whose cut only the whole order and a simulation tell, and for --partition auto where it tries
-// several cuts.
+// Cuts that only a simulation tells: --partition memory, and --partition auto where it tries several for the links.
+// Their lower bounds hold however the layers are cut, as long as every stage fits its device.
 #pragma once
 
 #include <limits>
@@ -12,6 +11,7 @@
 #include "sim/core/at.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "studies/plan/order_summary.hpp"
+#include "studies/plan/search.hpp"
 
 namespace debubble {
 
@@ -95,5 +95,15 @@ class CutBounds {
 [[nodiscard]] std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request,
                                                         const std::vector<PlanChoice>& choices,
                                                         const std::map<PatternKey, Pattern>& patterns);
+
+inline constexpr std::size_t kMostCutForLinks = 8;
+
+// The best of a plan is cut again for the links: the search's own cuts balance time alone, for the bounds hold for
+// those. Whether the space has the balanced cut alone, and links may differ, so that another cut may be faster.
+[[nodiscard]] bool cuts_ignore_links(const PlanRequest& request);
+
+// Those of `runs` that are faster with --partition auto and fit, simulated with it; best first.
+[[nodiscard]] std::vector<PlannedRun> cut_for_links(const PlanRequest& request, const std::vector<PlannedRun>& runs,
+                                                    int threads);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "studies/plan/cut_bounds.hpp"
+#include "studies/plan/open_cuts.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +13,7 @@
 #include "scenario/job/step.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/at.hpp"
+#include "studies/parallel.hpp"
 
 namespace debubble {
 namespace {
@@ -62,7 +63,7 @@ bool links_may_differ(const PlanRequest& request) {
 }
 
 bool has_open_cut(const PlanRequest& request, const PlanChoice& choice) {
-  return is_memory_cut(choice) || (choice.partition == kCutForLinks && links_may_differ(request));
+  return is_memory_cut(choice) || (choice.partition == kBalancedCut && links_may_differ(request));
 }
 
 bool has_single_stages(const Pattern& pattern) {
@@ -204,6 +205,35 @@ std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request, const std:
     for (Evaluation& one : all) refuse(one, error);
   }
   return all;
+}
+
+bool cuts_ignore_links(const PlanRequest& request) {
+  const auto cuts = request.allowed.find("partition");
+  const bool balances = cuts == request.allowed.end() ||
+                        std::find(cuts->second.begin(), cuts->second.end(), "auto") != cuts->second.end();
+  return balances && links_may_differ(request);
+}
+
+std::vector<PlannedRun> cut_for_links(const PlanRequest& request, const std::vector<PlannedRun>& runs, int threads) {
+  std::vector<Evaluation> found(runs.size());
+  for_each_index(runs.size(), threads_for(runs.size(), threads), [&](std::size_t k) {
+    const PlannedRun& run = runs[k];
+    if (run.choice.pipeline < 2 || !run.choice.partition.empty()) return;
+    PlanChoice choice = run.choice;
+    choice.partition = kBalancedCut;
+    const Pattern pattern = make_pattern(request, choice);
+    found[k] = bounded(request, {choice}, {{pattern_key(choice), pattern}}).front();
+    if (found[k].kind == Evaluation::Kind::kBounded) simulate_choice(request, choice, found[k]);
+  });
+  std::vector<PlannedRun> faster;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    if (found[k].kind == Evaluation::Kind::kFits && found[k].run.step < runs[k].step) {
+      faster.push_back(std::move(found[k].run));
+    }
+  }
+  std::stable_sort(faster.begin(), faster.end(),
+                   [](const PlannedRun& a, const PlannedRun& b) { return a.step < b.step; });
+  return faster;
 }
 
 }  // namespace debubble

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cost_models/partition/stage_cuts.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/wide.hpp"
 
@@ -28,15 +29,14 @@ class Balancer {
   std::vector<int> solve() {
     bound_ = least_bound();
     find_earliest_starts();
-    best_.assign(index(layers_) + 1, 0);
-    first_cut_.resize(index(stages_) + 1);
+    best_.assign(to_index(layers_) + 1, 0);
+    first_cut_.resize(to_index(stages_) + 1);
     for (int stage_count = 1; stage_count <= stages_; ++stage_count) solve_suffixes(stage_count);
     return cut_up();
   }
 
  private:
-  static std::size_t index(int value) { return static_cast<std::size_t>(value); }
-  [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
+  [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[to_index(end)] - sums_[to_index(begin)]; }
 
   [[nodiscard]] bool fits(Nanoseconds bound) const {
     return some_cut(stages_, layers_, [&](int, int begin, int end) { return load(begin, end) <= bound; });
@@ -44,7 +44,7 @@ class Balancer {
 
   // The last end such that layers [begin, end) stay within the bound; at least one layer is taken.
   [[nodiscard]] int farthest_end(int begin, Nanoseconds bound) const {
-    const auto past = std::upper_bound(sums_.begin() + begin + 1, sums_.end(), sums_[index(begin)] + bound);
+    const auto past = std::upper_bound(sums_.begin() + begin + 1, sums_.end(), sums_[to_index(begin)] + bound);
     return std::max(begin + 1, static_cast<int>(past - sums_.begin()) - 1);
   }
 
@@ -70,7 +70,7 @@ class Balancer {
   void find_earliest_starts() {
     earliest_.assign(1, layers_);
     for (int k = 1; k <= stages_; ++k) {
-      const Nanoseconds target = sums_[index(earliest_.back())] - bound_;
+      const Nanoseconds target = sums_[to_index(earliest_.back())] - bound_;
       const auto first = std::lower_bound(sums_.begin(), sums_.end(), target);
       earliest_.push_back(static_cast<int>(first - sums_.begin()));
     }
@@ -79,10 +79,10 @@ class Balancer {
   // The most even partition is that with the least sum of squared stage times: the sum of the times is fixed. A state
   // is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
   void solve_suffixes(int stage_count) {
-    std::vector<WideUnsigned> next(index(layers_) + 1, 0);
-    std::vector<int>& cuts = first_cut_[index(stage_count)];
-    cuts.assign(index(layers_) + 1, layers_);
-    const int low = earliest_[index(stage_count)];
+    std::vector<WideUnsigned> next(to_index(layers_) + 1, 0);
+    std::vector<int>& cuts = first_cut_[to_index(stage_count)];
+    cuts.assign(to_index(layers_) + 1, layers_);
+    const int low = earliest_[to_index(stage_count)];
     const int high = layers_ - stage_count;
     solve_range(stage_count, low, high, low + 1, layers_ - stage_count + 1, next, cuts);
     best_ = std::move(next);
@@ -92,26 +92,26 @@ class Balancer {
                    std::vector<int>& cuts) {
     if (low > high) return;
     const int middle = low + (high - low) / 2;
-    const int from = std::max({first, middle + 1, earliest_[index(stage_count - 1)]});
+    const int from = std::max({first, middle + 1, earliest_[to_index(stage_count - 1)]});
     const int to = std::min({last, farthest_end(middle, bound_), layers_ - stage_count + 1});
     WideUnsigned least = std::numeric_limits<WideUnsigned>::max();
     for (int cut = from; cut <= to; ++cut) {
       const auto time = static_cast<WideUnsigned>(load(middle, cut));
-      const WideUnsigned sum = time * time + best_[index(cut)];
+      const WideUnsigned sum = time * time + best_[to_index(cut)];
       if (sum >= least) continue;
       least = sum;
-      cuts[index(middle)] = cut;
+      cuts[to_index(middle)] = cut;
     }
-    next[index(middle)] = least;
-    solve_range(stage_count, low, middle - 1, first, cuts[index(middle)], next, cuts);
-    solve_range(stage_count, middle + 1, high, cuts[index(middle)], last, next, cuts);
+    next[to_index(middle)] = least;
+    solve_range(stage_count, low, middle - 1, first, cuts[to_index(middle)], next, cuts);
+    solve_range(stage_count, middle + 1, high, cuts[to_index(middle)], last, next, cuts);
   }
 
   [[nodiscard]] std::vector<int> cut_up() const {
     std::vector<int> sizes;
     int begin = 0;
     for (int stage_count = stages_; stage_count > 0; --stage_count) {
-      const int end = first_cut_[index(stage_count)][index(begin)];
+      const int end = first_cut_[to_index(stage_count)][to_index(begin)];
       sizes.push_back(end - begin);
       begin = end;
     }

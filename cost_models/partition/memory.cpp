@@ -59,6 +59,16 @@ std::vector<const RangeCost*> ranges_of(const MemoryCutJob& job, const std::vect
   return ranges;
 }
 
+// By device.
+std::vector<Bytes> device_needs(const MemoryCutJob& job, const std::vector<int>& layers) {
+  const std::vector<const RangeCost*> ranges = ranges_of(job, layers);
+  std::vector<Bytes> needs;
+  for (const DeviceHolds& device : job.devices) {
+    needs.push_back(device_need(device, [&](int stage) { return at(ranges, stage); }));
+  }
+  return needs;
+}
+
 // What a cut is judged by: what lacks, then the slowest stage, then how uneven the stages are.
 struct CutScore {
   Bytes lacking = 0;
@@ -72,7 +82,7 @@ struct CutScore {
 
 CutScore score_of(const MemoryCutJob& job, const std::vector<int>& layers) {
   CutScore score;
-  const std::vector<Bytes> needs = needs_of(job, layers);
+  const std::vector<Bytes> needs = device_needs(job, layers);
   for (std::size_t d = 0; d < needs.size(); ++d) score.lacking = std::max(score.lacking, needs[d] - job.rooms[d]);
   for (const RangeCost* const range : ranges_of(job, layers)) {
     score.slowest = std::max(score.slowest, range->time);
@@ -183,7 +193,7 @@ class SharedDevices {
   [[nodiscard]] std::vector<int> givers(const std::vector<int>& cut, const CutScore& score) const {
     std::vector<int> from;
     if (score.lacking > 0) {
-      const std::vector<Bytes> needs = needs_of(job_, cut);
+      const std::vector<Bytes> needs = device_needs(job_, cut);
       for (std::size_t d = 0; d < needs.size(); ++d) {
         if (needs[d] - job_.rooms[d] < score.lacking) continue;
         for (const DeviceHolds::States& held : job_.devices[d].stages) from.push_back(held.stage);
@@ -214,19 +224,10 @@ std::vector<int> cut_for_rooms(const MemoryCutJob& job) {
 
 }  // namespace
 
-std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& layers) {
-  const std::vector<const RangeCost*> ranges = ranges_of(job, layers);
-  std::vector<Bytes> needs;
-  for (const DeviceHolds& device : job.devices) {
-    needs.push_back(device_need(device, [&](int stage) { return at(ranges, stage); }));
-  }
-  return needs;
-}
-
 LayerCut memory_partition(const MemoryCutJob& job) {
   LayerCut made;
   made.layers = score_of(job, job.start).lacking > 0 ? cut_for_rooms(job) : job.start;
-  made.needs = needs_of(job, made.layers);
+  made.needs = device_needs(job, made.layers);
   made.lacking = score_of(job, made.layers).lacking;
   return made;
 }

@@ -52,7 +52,4 @@ struct MemoryCutJob {
 // single layers.
 [[nodiscard]] LayerCut memory_partition(const MemoryCutJob& job);
 
-// What the devices need with that cut.
-[[nodiscard]] std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& layers);
-
 }  // namespace debubble

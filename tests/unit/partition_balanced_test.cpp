@@ -151,15 +151,13 @@ TEST_CASE("a staged partition is as short as the best of all partitions") {
   }
 }
 
-TEST_CASE("of stages as slow the most even ones, to the last nanosecond, and sums that overflow are refused") {
+TEST_CASE(
+    "of stages as slow the most even ones, to the last nanosecond: refused are sums that overflow, and few layers") {
   const Nanoseconds long_time = Nanoseconds{1} << 55;
   const LayerTimes times{long_time, long_time - 1, 1, long_time - 4, 2};
   CHECK(cut_layers({}, {.times = {&times, &times, &times}}).layers == std::vector<int>{1, 1, 3});
   const LayerTimes endless(8, Nanoseconds{1} << 60);
   CHECK_THROWS_WITH_AS((void)cut_layers({}, {.times = {&endless}}), doctest::Contains("overflow"), InputError);
-}
-
-TEST_CASE("fewer layers than stages are refused") {
   const LayerTimes two{1, 1};
   CHECK_THROWS_AS((void)cut_layers({}, {.times = {&two, &two, &two}}), InputError);
 }

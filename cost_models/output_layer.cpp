@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "cost_models/partition/partition.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -24,8 +25,7 @@ OutputShard take_output_layer(Profile& profile, int devices, int barriers, const
   }
   const ProfileLayer head = profile.layers.back();
   profile.layers.pop_back();
-  const Nanoseconds backward =
-      head.backward ? head.backward->median : head.input_grad->median + head.weight_grad->median;
+  const Nanoseconds backward = whole_backward(head);
   const Nanoseconds input_grad = head.input_grad ? head.input_grad->median : backward / 2;
   const Nanoseconds logits = head.forward.median + (barriers == 1 ? input_grad : 0);
   OutputShard shard;

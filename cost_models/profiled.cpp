@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

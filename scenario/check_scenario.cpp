@@ -311,7 +311,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
     if (!checks.found_at(unmet.place)) checks.add(std::move(unmet));  // else its value is wrong: that comes first
   }
   checks.finish();
-  if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
+  if (!flags.partition.empty()) scenario.partition = parse_cut_rule(flags.partition);
   set_modelled_profile(scenario);
   set_microbatches(flags, scenario);
   if (!flags.variation.equal_ranks && !flags.profile.empty()) add_rank_speeds(scenario, flags.profile.front());

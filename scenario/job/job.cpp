@@ -7,13 +7,12 @@
 #include "scenario/job/links.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/make_variation.hpp"
-#include "scenario/job/memory_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_facts.hpp"
+#include "scenario/job/simulated_cut.hpp"
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/step.hpp"
 #include "scenario/job/transforms.hpp"
-#include "scenario/job/wire_cut.hpp"
 
 namespace debubble {
 
@@ -43,7 +42,7 @@ CutJob prepare_cut(const Scenario& scenario, const std::string& name, Progress& 
   job = prepare_schedule(scenario, name, progress);
   StageCostsMade costs = make_stage_costs(scenario, job.schedule);
   append(job.assumptions, std::move(costs.assumptions));
-  job.partition = std::move(costs.partition);
+  job.partition = costs.cut.layers;
   made.cut = std::move(costs.cut);
   if (scenario.profile) {
     job.samples_per_microbatch = scenario.profile->microbatch_size;
@@ -75,12 +74,7 @@ CutJob prepare_cut(const Scenario& scenario, const std::string& name, Progress& 
 }  // namespace
 
 Job prepare(const Scenario& scenario, const std::string& name, Progress& progress) {
-  const auto made = [&](const Scenario& one) { return prepare_cut(one, name, progress); };
-  if (scenario.partition.how == PartitionChoice::How::kMemory) return fit_job(scenario, made);
-  if (scenario.partition.for_devices) {
-    return job_cut_for_wires(scenario, name, [&](const Scenario& one) { return made(one).job; });
-  }
-  return made(scenario).job;
+  return job_of_cut(scenario, name, [&](const Scenario& one) { return prepare_cut(one, name, progress); });
 }
 
 }  // namespace debubble

@@ -49,7 +49,7 @@ int even_chunks(const Scenario& scenario, const std::string& name, int devices) 
 // schedule is there.
 Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, const ScheduleRequest& request) {
   check_request(entry, request);
-  if (scenario.partition.how == PartitionChoice::How::kMemory) {
+  if (scenario.partition.how == CutRule::How::kMemory) {
     throw InputError(Diagnostic{
         "C087", "--partition",
         "\"memory\" follows from what the order holds, and the order of " + entry.name + " from what its stages cost",

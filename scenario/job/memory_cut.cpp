@@ -1,18 +1,17 @@
-#include "scenario/job/memory_cut.hpp"
+// --partition memory: what the stages of any cut would hold, and what their devices have room for.
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
-#include <variant>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/memory.hpp"
+#include "scenario/job/layer_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/step.hpp"
 #include "scenario/job/transforms.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "sim/engine/cluster.hpp"
-#include "sim/engine/simulate.hpp"
 #include "sim/rows/weight_versions.hpp"
 
 namespace debubble {
@@ -66,18 +65,6 @@ std::vector<Bytes> rooms_of(const Scenario& scenario, int devices) {
   return rooms;
 }
 
-// What every device takes; empty where the order deadlocks, or nothing is judged.
-std::vector<DeviceMemory> simulated_memories(const Job& job) {
-  const auto lowered = lower(job.schedule, job.p2p);
-  const auto* const program = std::get_if<Program>(&lowered);
-  if (program == nullptr || job.memory.capacities.empty()) return {};
-  const bool alone = !job.topology.contended() && job.step.empty();
-  const Timeline timeline =
-      alone ? simulate(*program, job.schedule, job.costs, job.topology)
-            : simulate_cluster(*program, job.schedule, job.costs, job.topology, {&job.step, nullptr, 1}).front();
-  return device_memories(timeline, job.schedule, job.costs, job.memory.capacities, job.memory.allocator);
-}
-
 }  // namespace
 
 void refuse_unknown_room() {
@@ -87,58 +74,41 @@ void refuse_unknown_room() {
                               "add --memory 80GiB, or use --partition auto"});
 }
 
-MemoryCut cut_for_memory(const Scenario& scenario, const Schedule& schedule, const LayersToCut& layers) {
-  const std::size_t count = layers.by_stage.front()->layers.size();
+LayerCut LayersOnStages::for_memory(const Profile& profile, const TrainingState& state) const {
+  MemoryCutJob job;
+  job.start = balanced(profile).layers;
+  const std::size_t count = profile.layers.size();
   if (count > kMostLayersToCut) {
     throw InputError(Diagnostic{"S063", "--partition",
                                 "\"memory\" weighs every range of the layers; there are " + std::to_string(count) +
                                     ", more than " + std::to_string(kMostLayersToCut),
                                 "use --partition auto, or join layers"});
   }
-  MemoryCutJob job;
-  job.rooms = rooms_of(scenario, schedule.devices);
-  job.devices = holds_of(schedule);
+  job.rooms = rooms_of(scenario_, schedule_.devices);
+  job.devices = holds_of(schedule_);
   if (job.devices.empty()) {
     throw InputError(Diagnostic{"C087", "--partition",
-                                "\"memory\" needs to know what the order holds, and with " + schedule.name +
+                                "\"memory\" needs to know what the order holds, and with " + schedule_.name +
                                     " activations leave the devices meanwhile",
                                 "use --partition auto, or layers per stage"});
   }
-  const std::vector<std::int32_t> versions = versions_of(schedule);
-  using Known = std::pair<std::pair<const Profile*, std::int32_t>, RangeCosts>;
-  std::vector<Known> known;
-  known.reserve(layers.by_stage.size());  // pointers into it stay
-  for (std::size_t s = 0; s < layers.by_stage.size(); ++s) {
-    const std::pair key(layers.by_stage[s], versions[s]);
-    auto found = std::find_if(known.begin(), known.end(), [&](const Known& one) { return one.first == key; });
+  Profile again;
+  if (mixed()) again = profile;
+  for (std::size_t k = 0; k < again.layers.size(); ++k) recompute(k, again);
+  const std::vector<std::int32_t> versions = versions_of(schedule_);
+  std::map<std::pair<bool, std::int32_t>, RangeCosts> known;  // pointers into it stay
+  for (std::size_t s = 0; s < versions.size(); ++s) {
+    const std::pair key(mixed() && again_[s], versions[s]);
+    auto found = known.find(key);
     if (found == known.end()) {
-      known.emplace_back(key, range_costs(scenario, schedule, *key.first, layers.state, key.second));
-      found = std::prev(known.end());
+      found =
+          known.emplace(key, range_costs(scenario_, schedule_, key.first ? again : profile, state, key.second)).first;
     }
     job.by_stage.push_back(&found->second);
   }
-  job.start = layers.balanced;
-  return memory_partition(job);
-}
-
-Job fit_job(const Scenario& scenario, const std::function<CutJob(const Scenario&)>& made) {
-  constexpr int kMostCuts = 16;  // of which few are needed: what is set aside only grows
-  Scenario cut = scenario;
-  CutJob one = made(cut);
-  std::vector<Bytes>& aside = cut.partition.set_aside;
-  aside.assign(to_index(one.job.schedule.devices), 0);
-  for (int cuts = 1; cuts < kMostCuts && one.cut.lacking == 0; ++cuts) {
-    const std::vector<DeviceMemory> memories = simulated_memories(one.job);
-    bool fits = true;
-    for (std::size_t d = 0; d < memories.size(); ++d) {
-      if (memories[d].fits) continue;
-      fits = false;
-      aside[d] = std::max(aside[d] + 1, memories[d].reserved - one.cut.needs[d]);
-    }
-    if (fits) break;
-    one = made(cut);
-  }
-  return std::move(one.job);
+  LayersToCut layers{&profile, schedule_.stages};
+  layers.memory = &job;
+  return cut_layers(scenario_.partition, layers);
 }
 
 }  // namespace debubble

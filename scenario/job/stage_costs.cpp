@@ -5,22 +5,17 @@
 #include <optional>
 #include <utility>
 
-#include "cost_models/layout.hpp"
 #include "cost_models/output_layer.hpp"
-#include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
-#include "cost_models/staged_partition.hpp"
 #include "cost_models/uniform.hpp"
 #include "scenario/job/assumptions.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/copy_costs.hpp"
-#include "scenario/job/device_cut.hpp"
+#include "scenario/job/layer_cut.hpp"
 #include "scenario/job/links.hpp"
-#include "scenario/job/memory_cut.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/step.hpp"
 #include "scenario/job/transforms.hpp"
-#include "scenario/request/stage_list.hpp"
 #include "schedules/transforms/rows.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
@@ -124,120 +119,7 @@ class ProfileView {
   std::optional<Profile> copy_;
 };
 
-// Of the stages that recompute while others do not: the cut weighs each stage's own times.
-class SomeStagesRecompute {
- public:
-  SomeStagesRecompute(const Scenario& scenario, int stages)
-      : recomputed_(*scenario.transformer.recomputed),
-        without_(*scenario.profile),
-        held_by_share_(scenario.weight_share_given),
-        named_(named_stages(scenario.transformer.recompute_stages, stages, "--recompute-stages")) {}
-
-  [[nodiscard]] std::vector<int> balanced(const Profile& profile) const {
-    std::vector<Nanoseconds> plain;
-    std::vector<Nanoseconds> again;
-    for (std::size_t k = 0; k < profile.layers.size(); ++k) {
-      plain.push_back(layer_time(profile.layers[k]));
-      again.push_back(differs(k) ? layer_time(recomputed_.layers[k]) : plain.back());
-    }
-    std::vector<const std::vector<Nanoseconds>*> by_stage;
-    for (const bool is_named : named_) by_stage.push_back(is_named ? &again : &plain);
-    return staged_partition(by_stage);
-  }
-
-  [[nodiscard]] const std::vector<bool>& named() const { return named_; }
-
-  // As it is on the stages that recompute.
-  [[nodiscard]] Profile everywhere(Profile profile) const {
-    for (std::size_t k = 0; k < profile.layers.size(); ++k) set(k, profile);
-    return profile;
-  }
-
-  void mix(const std::vector<int>& partition, Profile& profile) const {
-    std::size_t begin = 0;
-    for (std::size_t s = 0; s < partition.size(); ++s) {
-      const std::size_t end = begin + to_index(partition[s]);
-      for (std::size_t k = begin; k < end; ++k) {
-        if (named_[s]) set(k, profile);
-      }
-      begin = end;
-    }
-  }
-
- private:
-  // Only layers that recompute are others: an output layer that all devices share was taken out of the profile.
-  [[nodiscard]] bool differs(std::size_t layer) const {
-    const ProfileLayer& again = recomputed_.layers[layer];
-    const ProfileLayer& plain = without_.layers[layer];
-    return layer_time(again) != layer_time(plain) || again.activation != plain.activation;
-  }
-
-  void set(std::size_t layer, Profile& profile) const {
-    if (!differs(layer)) return;
-    profile.layers[layer] = recomputed_.layers[layer];
-    if (held_by_share_) profile.layers[layer].weight_grad_held.reset();
-  }
-
-  const Profile& recomputed_;
-  const Profile& without_;
-  bool held_by_share_;  // --w-share says what W needs
-  std::vector<bool> named_;
-};
-
-// --partition memory. `mixed`: null where all stages recompute alike.
-MemoryCut memory_cut_of(const Scenario& scenario, const Schedule& schedule, const Profile& profile,
-                        const SomeStagesRecompute* mixed) {
-  LayersToCut layers;
-  layers.state = training_state(profile);
-  layers.by_stage.assign(to_index(schedule.stages), &profile);
-  Profile again;
-  if (mixed == nullptr) {
-    layers.balanced = balanced_partition(profile, schedule.stages);
-    return cut_for_memory(scenario, schedule, layers);
-  }
-  layers.balanced = mixed->balanced(profile);
-  again = mixed->everywhere(profile);
-  for (std::size_t s = 0; s < layers.by_stage.size(); ++s) {
-    if (mixed->named()[s]) layers.by_stage[s] = &again;
-  }
-  return cut_for_memory(scenario, schedule, layers);
-}
-
-// `mixed`: null where all stages recompute alike; `for_memory`: of --partition memory, already made.
-std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages,
-                            const SomeStagesRecompute* mixed, const MemoryCut& for_memory) {
-  switch (choice.how) {
-    case PartitionChoice::How::kAutomatic:
-      return mixed != nullptr ? mixed->balanced(profile) : balanced_partition(profile, stages);
-    case PartitionChoice::How::kMemory:
-      return for_memory.layers;
-    case PartitionChoice::How::kEven:
-      return even_partition(profile, stages);
-    case PartitionChoice::How::kLayout:
-      return parse_layout(choice.text, stages, profile);
-    case PartitionChoice::How::kCounts:
-      return parse_partition(choice.text, stages, static_cast<int>(profile.layers.size()));
-    case PartitionChoice::How::kLayers:
-      break;
-  }
-  return choice.layers;
-}
-
-std::string stage_cut_text(const StageCostsMade& made, const PartitionChoice& choice, bool for_devices) {
-  using How = PartitionChoice::How;
-  const How how = choice.how;
-  const std::string text = partition_text(made.partition);
-  if (for_devices && choice.transfers_counted > 0) return text + " (auto, for each device's speed and links)";
-  if (for_devices) return text + " (auto, for each device's speed)";
-  if (how == How::kAutomatic) return text + " (auto)";
-  if (how == How::kEven) return text + " (even)";
-  if (how != How::kMemory) return text;
-  return text + (made.cut.lacking == 0 ? " (memory)" : " (memory: no cut fits, this one lacks least)");
-}
-
 StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule) {
-  using How = PartitionChoice::How;
-  const How how = scenario.partition.how;
   StageCostsMade made;
   std::vector<Assumption>& assumptions = made.assumptions;
   ProfileView view(scenario);
@@ -246,23 +128,19 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   if (barriers > 0) {
     shard = take_output_layer(view.own(), schedule.devices, barriers, training_state(*view), made.assumptions);
   }
-  std::optional<SomeStagesRecompute> some;
-  if (scenario.transformer.recomputed != nullptr) some.emplace(scenario, schedule.stages);
-  const SomeStagesRecompute* const mixed = some ? &*some : nullptr;
-  if (how == How::kMemory) made.cut = memory_cut_of(scenario, schedule, *view, mixed);
-  const auto own = scenario.partition.for_devices ? cut_for_devices(scenario, schedule, *view) : std::nullopt;
-  made.partition = own ? *own : cut_layers(scenario.partition, *view, schedule.stages, mixed, made.cut);
-  if (mixed != nullptr) mixed->mix(made.partition, view.own());
+  const LayersOnStages stages(scenario, schedule);
+  made.cut = stages.cut(*view, training_state(*view));
+  if (stages.mixed()) stages.mix(made.cut.layers, view.own());
   const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
-  const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, assumption_key::kPartition, stage_cut_text(made, scenario.partition, own.has_value()),
+  const int placed = std::accumulate(made.cut.layers.begin(), made.cut.layers.end(), 0);
+  assume(made.assumptions, assumption_key::kPartition, stages.text(made.cut),
          scenario.partition.follows_from_job() ? Source::kModelled : Source::kGiven);
   append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
   made.assumptions.back().changes_result = layers != placed;
-  made.costs = profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share,
+  made.costs = profiled_costs(profile, made.cut.layers, training_state(profile), scenario.times.weight_share,
                               assumptions, given_or_default(scenario.weight_share_given));
   if (barriers > 0) place_output_shards(shard, schedule, made.costs);
   set_recompute_costs(schedule, false, false, made.costs, assumptions);
@@ -305,10 +183,6 @@ StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std:
   return costs;
 }
 
-}  // namespace
-
-namespace {
-
 StageCostsMade costs_of_stages(const Scenario& scenario, const Schedule& schedule) {
   StageCostsMade made = equal_costs(scenario, schedule);
   if (scenario.cluster.graph == nullptr) return made;  // all devices are alike
@@ -316,7 +190,7 @@ StageCostsMade costs_of_stages(const Scenario& scenario, const Schedule& schedul
   if (placed == nullptr) return made;
   if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return made;
   Scenario cut = scenario;
-  cut.partition = as_cut(made.partition);
+  cut.partition = as_cut(made.cut.layers);
   made.costs = stage_costs_at(cut, *placed, schedule);
   return made;
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cost_models/memory_partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "scenario/request/scenario.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/schedule.hpp"
@@ -15,8 +15,7 @@ struct PlacedLayers;
 
 struct StageCostsMade {
   StageCosts costs;
-  std::vector<int> partition;  // layers per stage; empty without a profile
-  MemoryCut cut;               // the same, of --partition memory
+  LayerCut cut;  // no layers without a profile
   std::vector<Assumption> assumptions;
 };
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/partition/partition.hpp"
 #include "cost_models/uniform.hpp"
 #include "scenario/request/cluster_flags.hpp"
 #include "scenario/request/memory_flags.hpp"
-#include "scenario/request/partition_choice.hpp"
 #include "scenario/request/step_flags.hpp"
 #include "scenario/request/transform_spec.hpp"
 #include "scenario/request/transformer_flags.hpp"
@@ -74,7 +74,7 @@ struct Scenario {
   std::optional<Profile> profile;
   std::vector<Assumption> profile_size;                 // which size of it was asked for; empty: nothing was
   std::shared_ptr<const ProfileFamily> profile_family;  // for other sizes of it; null: one only was measured
-  PartitionChoice partition;
+  CutRule partition;
   P2p p2p = P2p::kOverlapped;
   TransformerScenario transformer;
   ClusterScenario cluster;

@@ -1,10 +1,8 @@
 #include "studies/compare/chunk_choices.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
-#include <string>
 
+#include "cost_models/partition/blocks.hpp"
 #include "scenario/job/make_schedule.hpp"
 
 namespace debubble {
@@ -13,14 +11,6 @@ namespace {
 
 constexpr std::int64_t kMostSearchedOps = 2'000;
 constexpr std::size_t kMostChoices = 16;
-
-// Layers of the most frequent kind: the blocks, without embedding and head.
-std::int64_t blocks_of(const Profile& profile) {
-  std::map<std::string, std::int64_t> counts;
-  std::int64_t most = 0;
-  for (const ProfileLayer& layer : profile.layers) most = std::max(most, ++counts[layer.kind]);
-  return most;
-}
 
 }  // namespace
 
@@ -31,7 +21,7 @@ std::vector<int> chunk_choices(const Scenario& scenario, const ScheduleEntry& en
   const std::int64_t devices = scenario.devices.value_or(kDefaultDevices);
   const std::int64_t microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
   const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
-  const std::int64_t blocks = blocks_of(*scenario.profile);
+  const std::int64_t blocks = count_layers(*scenario.profile).blocks;
   if (devices < 1) return {};
   std::vector<int> choices;
   for (int v = entry.default_chunks; v * devices <= layers && choices.size() < kMostChoices; v += entry.chunk_step) {

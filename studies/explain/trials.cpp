@@ -105,7 +105,7 @@ class ExplainTrials {
       text += " -p " + std::to_string(job_.schedule.devices) + " -m " + std::to_string(microbatches);
       if (scenario.chunks > 1) text += " -v " + std::to_string(scenario.chunks);
     }
-    const PartitionChoice& cut = scenario.partition;
+    const CutRule& cut = scenario.partition;
     if (!cut.automatic() || cut.for_devices) text += " --partition " + shell_quoted(cut.text);
     const std::string more = repeated_flags(flags);
     return more.empty() ? text : text + " " + more;
@@ -185,7 +185,7 @@ class ExplainTrials {
     }
     if (!base_.scenario.partition.automatic()) {
       Scenario scenario = same();
-      scenario.partition = parse_partition_choice("auto");
+      scenario.partition = parse_cut_rule("auto");
       add_asked(Kind::kPartition, "the layers cut as evenly as they can be (--partition auto)", scenario, base_.name,
                 base_.flags);
     }
@@ -209,11 +209,11 @@ class ExplainTrials {
   void add_cure() {
     if (!base_.scenario.partition.automatic() || base_.scenario.partition.for_devices || job_.partition.empty()) return;
     Scenario scenario = same();
-    scenario.partition = parse_partition_choice("auto");
+    scenario.partition = parse_cut_rule("auto");
     NoProgress silent;
     const std::vector<int> cut = prepare(scenario, base_.name, silent).partition;
     if (cut == job_.partition) return;
-    const bool slow = make_stage_costs(scenario, job_.schedule).partition != job_.partition;
+    const bool slow = make_stage_costs(scenario, job_.schedule).cut.layers != job_.partition;
     constexpr std::size_t kMostShown = 16;
     const std::string what = slow ? "layers moved from slow to fast stages" : "fewer layers where transfers take long";
     const std::string layers = cut.size() > kMostShown ? "" : ": " + partition_text(cut);

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-#include "cost_models/layout.hpp"
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/model/model_config.hpp"
 #include "sim/core/model_presets.hpp"
@@ -40,15 +39,11 @@ TransformerShape model_shape(const std::string& model) {
   return is_file ? read_model_config(read_file(model, "--model"), model) : model_preset(model);
 }
 
-std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size, const PartitionChoice& choice,
+std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size, const CutRule& choice,
                                  int stages, std::vector<Assumption>& assumptions) {
-  const int layers = static_cast<int>(shape.layers) + 2;
   const bool automatic = choice.automatic();
   const Profile weighed = weighed_layers(shape, size);
-  const bool layout = choice.how == PartitionChoice::How::kLayout;
-  std::vector<int> partition = automatic ? balanced_partition(weighed, stages)
-                               : layout  ? parse_layout(choice.text, stages, weighed)
-                                         : parse_partition(choice.text, stages, layers);
+  std::vector<int> partition = cut_layers(choice, {&weighed, stages}).layers;
   assumptions.push_back({"model",
                          shape.name + ", microbatch " + std::to_string(size.microbatch) + " x " +
                              std::to_string(size.sequence) + ", " + to_string(size.type),

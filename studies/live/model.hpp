@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/partition/partition.hpp"
 #include "gpu/workload/transformer_model.hpp"
-#include "scenario/request/partition_choice.hpp"
 #include "sim/core/assumption.hpp"
 
 namespace debubble {
@@ -16,7 +16,6 @@ namespace debubble {
 // Layers of each stage, embedding and head among them. An automatic cut balances the matmuls, counted and not
 // timed: that much is known before anything runs. Adds what was assumed. Throws what partitions of a profile do.
 [[nodiscard]] std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size,
-                                               const PartitionChoice& choice, int stages,
-                                               std::vector<Assumption>& assumptions);
+                                               const CutRule& choice, int stages, std::vector<Assumption>& assumptions);
 
 }  // namespace debubble

@@ -135,7 +135,7 @@ class LiveChecker {
           "leave --launch out, or add --backend cuda");
     }
     settings_.model = flags_.model;
-    if (!scenario_.partition.empty()) settings_.partition = parse_partition_choice(scenario_.partition);
+    if (!scenario_.partition.empty()) settings_.partition = parse_cut_rule(scenario_.partition);
     settings_.graph = flags_.launch == "graph";
     settings_.gpu_each = flags_.gpus == "each";
     settings_.gpu = flags_.gpu.value_or(0);

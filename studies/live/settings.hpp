@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/partition/partition.hpp"
 #include "gpu/workload/transformer_model.hpp"
 #include "live/live.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/request/partition_choice.hpp"
 #include "studies/live/flags.hpp"
 
 namespace debubble {
@@ -29,7 +29,7 @@ struct LiveSettings {
   // On GPUs, see on_gpus(): a model runs, with costs that are measured.
   std::string model;
   WorkloadSize size;
-  PartitionChoice partition;
+  CutRule partition;
   bool graph = false;
   bool gpu_each = false;  // a GPU for each device; with mpi: work on GPUs
   int gpu = 0;

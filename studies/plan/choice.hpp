@@ -11,10 +11,6 @@ namespace debubble {
 
 inline constexpr const char* kRecomputeWords[] = {"none", "selective", "full"};
 
-// As --partition takes it: the cut that weighs each device's speed and links. The "auto" of `--only partition=auto` is
-// the usual cut, and leaves PlanChoice::partition empty.
-inline constexpr const char* kCutForLinks = "auto";
-
 struct PlanChoice {
   int tensor = 1;
   int context = 1;
@@ -32,7 +28,9 @@ struct PlanChoice {
   // What a plain run leaves as it is: empty, the job's own.
   std::vector<std::string> params;  // of the schedule: "memory_limit=1.5p"
   std::string rank_order;           // "tp-cp-pp-dp", nearest first
-  std::string partition;            // as --partition takes it
+  // As --partition takes it: kBalancedCut weighs each device's speed and links. That of `--only partition=auto` is the
+  // usual cut, and leaves this empty.
+  std::string partition;
 
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };

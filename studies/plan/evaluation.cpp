@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -14,7 +14,7 @@
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "studies/plan/cut_bounds.hpp"
+#include "studies/plan/open_cuts.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -49,20 +49,6 @@ Bytes missing_for_states(const Scenario& scenario, int devices) {
   for (int d = 0; d < devices; ++d)
     all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
   return std::max<Bytes>(0, (states - all) / devices);
-}
-
-// A layer may take other collectives on other devices: the least of them counts.
-Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
-  const auto time = [&](const Profile& profile) {
-    const ProfileLayer& one = profile.layers[layer];
-    return one.forward.median + least_backward(one);
-  };
-  if (scenario.transformer.placed == nullptr) return time(*scenario.profile);
-  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
-  for (const ModelledLayers& layers : scenario.transformer.placed->distinct) {
-    least = std::min(least, time(layers.profile));
-  }
-  return least;
 }
 
 // Raises the bound by that of the walk.
@@ -114,7 +100,7 @@ class KnownCuts {
     cuts_.clear();
   }
 
-  [[nodiscard]] const PartitionChoice* find(int stages) const {
+  [[nodiscard]] const CutRule* find(int stages) const {
     const auto found = cuts_.find(stages);
     return found == cuts_.end() ? nullptr : &found->second;
   }
@@ -128,7 +114,7 @@ class KnownCuts {
   }
 
   std::vector<Nanoseconds> times_;
-  std::map<int, PartitionChoice> cuts_;
+  std::map<int, CutRule> cuts_;
 };
 
 // Bounds of the variants of one base and one ZeRO stage.
@@ -172,16 +158,16 @@ class BoundsOfStage {
   StageCosts costs_of(const Pattern& pattern) {
     // Where the output layer is taken out of the profile, others are cut.
     const bool usual = typed_.automatic() && pattern.shape.vocabulary_barriers == 0;
-    const PartitionChoice* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
+    const CutRule* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
     scenario_.partition = cut != nullptr ? *cut : typed_;
     StageCostsMade made = make_stage_costs(scenario_, pattern.shape);
-    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.partition));
+    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.cut.layers));
     shard_measured_states(scenario_, made.costs);
     return std::move(made.costs);
   }
 
   Scenario scenario_;
-  PartitionChoice typed_;
+  CutRule typed_;
   Bytes missing_;
   KnownCuts& cuts_;
   StepCosts bare_;
@@ -321,7 +307,9 @@ BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base,
     choice.zero = zero;
     const Scenario scenario = check_scenario(flags_of(choice, request.job));
     Nanoseconds times = 0;
-    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) times += least_time(scenario, k);
+    const std::vector<const Profile*> profiles = layers_of_devices(scenario, false);
+    const auto layers = static_cast<int>(scenario.profile->layers.size());
+    for (int k = 0; k < layers; ++k) times += shortest_path(profiles, k).both;
     one.compute = times * base.microbatches / (base.pipeline * engines_of(request));
     one.states = state_bytes(scenario) / base.pipeline;
   } catch (const InputError& error) {

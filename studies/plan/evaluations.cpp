@@ -7,8 +7,8 @@
 
 #include "schedules/catalog.hpp"
 #include "studies/parallel.hpp"
-#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/evaluation_codec.hpp"
+#include "studies/plan/open_cuts.hpp"
 #include "studies/plan/over_mpi.hpp"
 
 namespace debubble {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cost_models/layout.hpp"
+#include "cost_models/partition/layout.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"

@@ -10,7 +10,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/frameworks.hpp"
 #include "studies/parallel.hpp"
-#include "studies/plan/link_cuts.hpp"
+#include "studies/plan/open_cuts.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/uncertainty/step_range.hpp"
 
@@ -143,7 +143,7 @@ class PlanMaker {
   }
 
   static PlanChoice cut_by_links(PlanChoice choice) {
-    choice.partition = kCutForLinks;
+    choice.partition = kBalancedCut;
     return choice;
   }
 

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "scenario/job/memory_cut.hpp"
-#include "scenario/request/partition_choice.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
@@ -24,7 +23,6 @@ namespace {
 
 constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
 constexpr int kMostContext = 16;
-constexpr const char* kEvenCut = "even";
 constexpr int kMostStagesPerDevice = 8;
 
 // "tp": {"4", "8"} as numbers, each once; nothing where the key is open.
@@ -245,8 +243,8 @@ class SpaceMaker {
       return;
     }
     for (const std::string& word : found->second) {
-      const PartitionChoice choice = parse_partition_choice(word);
-      if (choice.how == PartitionChoice::How::kCounts && word.find_first_not_of("0123456789,") != std::string::npos) {
+      const CutRule choice = parse_cut_rule(word);
+      if (choice.how == CutRule::How::kTyped && word.find_first_not_of("0123456789,") != std::string::npos) {
         throw InputError(
             Diagnostic{"C002", place_of(request_, "partition"), "\"" + word + "\" is not a cut of the layers",
                        "write auto, even, memory, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});

@@ -17,7 +17,7 @@ StepCosts make_step_costs(const PlanRequest& request, const PlanChoice& choice, 
     const Scenario scenario = check_scenario(flags_of(choice, request.job));
     StageCostsMade costs = make_stage_costs(scenario, shape);
     const Topology topology = make_topology(scenario, shape.devices).value;
-    StepMade step = make_step(scenario, std::move(costs.costs), {shape, costs.partition, topology});
+    StepMade step = make_step(scenario, std::move(costs.costs), {shape, costs.cut.layers, topology});
     made.chains = chains_of(step.work);
     made.costs = std::move(step.costs);
     made.capacities = make_memory_limits(scenario, shape.devices).value.capacities;

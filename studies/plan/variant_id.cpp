@@ -1,6 +1,6 @@
 #include "studies/plan/variant_id.hpp"
 
-#include "scenario/job/memory_cut.hpp"
+#include "cost_models/partition/partition.hpp"
 
 namespace debubble {
 

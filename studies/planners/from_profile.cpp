@@ -4,17 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
-
-PlannerLayerKind planner_kind(const std::string& kind) {
-  if (kind == "embedding") return PlannerLayerKind::kEmbedding;
-  return kind == "head" || kind == "loss" || kind == "predictor" ? PlannerLayerKind::kHead : PlannerLayerKind::kBlock;
-}
 
 std::int64_t alone_bandwidth(const Topology& topology, int device) {
   constexpr Bytes kSample = Bytes{1} << 30;
@@ -44,7 +39,7 @@ PlannerJob planner_layers(const Profile& profile) {
   for (const ProfileLayer& layer : profile.layers) {
     PlannerLayer planned;
     planned.name = layer.name;
-    planned.kind = planner_kind(layer.kind);
+    planned.role = role_of(layer.kind);
     planned.forward = layer.forward.median;
     planned.backward = layer_time(layer) - layer.forward.median;
     planned.output = layer.output;

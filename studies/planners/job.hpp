@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/partition/blocks.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -19,11 +20,9 @@ namespace debubble {
 // Bytes per second of a link without a limit.
 inline constexpr std::int64_t kUnlimitedLink = 1'000'000'000'000'000;
 
-enum class PlannerLayerKind : std::uint8_t { kBlock, kEmbedding, kHead };
-
 struct PlannerLayer {
   std::string name;
-  PlannerLayerKind kind = PlannerLayerKind::kBlock;
+  LayerRole role = LayerRole::kBlock;
   Nanoseconds forward = 0;  // of one microbatch on a device whose time factor is 1
   Nanoseconds backward = 0;
   Bytes output = 0;      // of one microbatch; crosses a cut behind this layer, and comes back as a gradient

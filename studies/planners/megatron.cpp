@@ -1,6 +1,6 @@
 #include "studies/planners/megatron.hpp"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "sim/core/words.hpp"
@@ -11,51 +11,36 @@ namespace debubble {
 
 namespace {
 
-struct MegatronAccount {
-  bool embedding = false;
-  bool loss = false;
-};
-
-bool is_megatron_block(const PlannerLayer& layer) { return layer.kind == PlannerLayerKind::kBlock; }
-
-std::string megatron_flags(const MegatronAccount& account) {
+std::string megatron_flags(const BlockWeights& account) {
   std::string text;
-  if (account.embedding) text += "--account-for-embedding-in-pipeline-split";
-  if (account.loss) text += std::string(text.empty() ? "" : " ") + "--account-for-loss-in-pipeline-split";
+  if (account.embedding > 0) text += "--account-for-embedding-in-pipeline-split";
+  if (account.head > 0) text += std::string(text.empty() ? "" : " ") + "--account-for-loss-in-pipeline-split";
   return text;
 }
 
 // Plain first, for that is what it does without flags; then the flags with which the layers divide.
-std::vector<MegatronAccount> accounts_to_try(const PlannerRequest& request) {
+std::vector<BlockWeights> accounts_to_try(const PlannerRequest& request) {
   const auto found = request.params.find("account");
   const std::string asked = found == request.params.end() ? "auto" : found->second;
-  if (asked == "auto") return {{false, false}, {true, true}, {true, false}, {false, true}};
-  if (asked == "none") return {{false, false}};
-  if (asked == "embedding") return {{true, false}};
-  if (asked == "loss") return {{false, true}};
-  if (asked == "both") return {{true, true}};
+  if (asked == "auto") return {{0, 0}, {1, 1}, {1, 0}, {0, 1}};
+  if (asked == "none") return {{0, 0}};
+  if (asked == "embedding") return {{1, 0}};
+  if (asked == "loss") return {{0, 1}};
+  if (asked == "both") return {{1, 1}};
   not_a_planner_word("account", asked, "auto, none, embedding, loss, both");
 }
 
 PlannerDecision decide_megatron(const PlannerJob& job, const PlannerRequest& request) {
   const int stages = planner_count(request, "stages", job.device_count(), 1, job.device_count());
-  const auto& layers = job.layers;
-  const auto blocks = static_cast<int>(std::count_if(layers.begin(), layers.end(), is_megatron_block));
-  for (const MegatronAccount& account : accounts_to_try(request)) {
-    const int places = blocks + (account.embedding ? 1 : 0) + (account.loss ? 1 : 0);
-    const int share = places / stages;
-    if (places % stages != 0 || share < 1) continue;
-    std::vector<int> sizes(static_cast<std::size_t>(stages), share);
-    sizes.front() -= account.embedding ? 1 : 0;
-    sizes.back() -= account.loss ? 1 : 0;
-    // What stands before the first block goes to the first stage, what stands after the last to the last.
-    const auto before = std::find_if(layers.begin(), layers.end(), is_megatron_block) - layers.begin();
-    sizes.front() += static_cast<int>(before);
-    sizes.back() += static_cast<int>(layers.size()) - static_cast<int>(before) - blocks;
-    if (*std::min_element(sizes.begin(), sizes.end()) < 1) continue;
+  std::vector<LayerRole> roles;
+  for (const PlannerLayer& layer : job.layers) roles.push_back(layer.role);
+  const LayerCounts counts = count_layers(roles);
+  for (const BlockWeights& account : accounts_to_try(request)) {
+    const std::optional<std::vector<int>> sizes = even_cut(counts, stages, account);
+    if (!sizes) continue;
     PlannerDecision decision;
-    decision.stages = stages_of_sizes(sizes);
-    decision.predicted = share;
+    decision.stages = stages_of_sizes(*sizes);
+    decision.predicted = (counts.blocks + account.embedding + account.head) / stages;
     decision.unit = "places on each stage";
     if (const std::string flags = megatron_flags(account); !flags.empty()) {
       decision.notes.push_back("Megatron-LM needs " + flags + " for this");
@@ -64,7 +49,7 @@ PlannerDecision decide_megatron(const PlannerJob& job, const PlannerRequest& req
   }
   not_for_planner(
       "megatron",
-      counted(blocks, "transformer layer") + " cannot be shared by " + counted(stages, "stage") +
+      counted(counts.blocks, "transformer layer") + " cannot be shared by " + counted(stages, "stage") +
           ", with or without counting embedding and loss as one each",
       "use a number of stages that divides them, or --pipeline-model-parallel-layout with another planner's "
       "partition");

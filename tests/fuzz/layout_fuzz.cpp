@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cost_models/layout.hpp"
+#include "cost_models/partition/layout.hpp"
 #include "sim/core/error.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "sim/core/error.hpp"
@@ -37,7 +37,7 @@ void use(const Profile& profile) {
   const auto layers = static_cast<int>(profile.layers.size());
   if (layers > 2000) return;  // the slow part; the reader was the point
   try {
-    const std::vector<int> partition = balanced_partition(profile, std::min(layers, 7));
+    const std::vector<int> partition = cut_layers({}, {&profile, std::min(layers, 7)}).layers;
     require(std::accumulate(partition.begin(), partition.end(), 0) == layers);
     std::vector<Assumption> assumptions;
     const StageCosts costs = profiled_costs(profile, partition, {}, 0.5, assumptions);

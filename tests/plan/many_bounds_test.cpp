@@ -15,8 +15,8 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
-#include "studies/plan/cut_bounds.hpp"
 #include "studies/plan/evaluation.hpp"
+#include "studies/plan/open_cuts.hpp"
 #include "tests/plan/random_plan.hpp"
 
 using namespace debubble;
@@ -166,7 +166,7 @@ Tally judge_job(std::uint64_t seed, const std::string& folder) {
       if (k % 3 > 0 || choice.pipeline == 1) continue;
       choice.partition = "memory";
       judge_choice(request, space, choice, variant, tally);
-      choice.partition = kCutForLinks;
+      choice.partition = kBalancedCut;
       judge_choice(request, space, choice, variant, tally);
     }
   } catch (const InputError&) {

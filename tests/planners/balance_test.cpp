@@ -17,8 +17,8 @@ PlannerJob blocks(int count, int devices, bool outer) {
   PlannerJob job = equal_devices(devices, 1'000'000'000);
   set_layers(job, std::vector<LayerRow>(static_cast<std::size_t>(count + (outer ? 2 : 0)), LayerRow{1, 2, 1, 1, 1}));
   if (outer) {
-    job.layers.front().kind = PlannerLayerKind::kEmbedding;
-    job.layers.back().kind = PlannerLayerKind::kHead;
+    job.layers.front().role = LayerRole::kEmbedding;
+    job.layers.back().role = LayerRole::kHead;
   }
   return job;
 }

@@ -124,8 +124,8 @@ TEST_CASE("a job from a profile has its layers, kinds, products and links") {
   check_planner_job(job);
   CHECK(job.layers[1].forward == 5);
   CHECK(job.layers[1].backward == 13);
-  CHECK((job.layers[0].kind == PlannerLayerKind::kEmbedding));
-  CHECK((job.layers[3].kind == PlannerLayerKind::kHead));
+  CHECK((job.layers[0].role == LayerRole::kEmbedding));
+  CHECK((job.layers[3].role == LayerRole::kHead));
   CHECK(job.products[0].rows == 16);
   CHECK(job.products[0].out == 128);
   CHECK(job.products[2].out == 512);

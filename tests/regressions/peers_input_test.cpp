@@ -2,8 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "cost_models/uniform.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "sim/core/error.hpp"
@@ -33,6 +34,12 @@ std::string problems_of(const Call& call) {
   return "";
 }
 
+std::vector<int> typed_cut(const std::string& text, int stages) {
+  Profile profile;
+  profile.layers.resize(32);
+  return cut_layers(parse_cut_rule(text), {&profile, stages}).layers;
+}
+
 bool mentions(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
 }  // namespace
@@ -52,20 +59,20 @@ TEST_CASE("peers: NaN, infinities, fractions and text are not times") {
 }
 
 TEST_CASE("peers: layers that do not fit the stages are an error that counts both") {
-  const std::string problems = problems_of([] { (void)parse_partition("6,6,6,6", 4, 32); });
+  const std::string problems = problems_of([] { (void)typed_cut("6,6,6,6", 4); });
   CHECK(mentions(problems, "32"));
   CHECK(mentions(problems, "24"));
-  CHECK_FALSE(problems_of([] { (void)parse_partition("8,8,8", 4, 32); }).empty());
-  CHECK_FALSE(problems_of([] { (void)parse_partition("8,8,8,0,8", 5, 32); }).empty());
-  CHECK_FALSE(problems_of([] { (void)parse_partition("8,8,8,-8,16", 5, 32); }).empty());
-  CHECK(parse_partition("8,8,8,8", 4, 32) == std::vector<int>{8, 8, 8, 8});
+  CHECK_FALSE(problems_of([] { (void)typed_cut("8,8,8", 4); }).empty());
+  CHECK_FALSE(problems_of([] { (void)typed_cut("8,8,8,0,8", 5); }).empty());
+  CHECK_FALSE(problems_of([] { (void)typed_cut("8,8,8,-8,16", 5); }).empty());
+  CHECK(typed_cut("8,8,8,8", 4) == std::vector<int>{8, 8, 8, 8});
 }
 
 TEST_CASE("peers: 32 layers on 5 devices are cut unevenly, not refused and not dropped") {
   Profile profile = read_profile(profile_with_forward("1000"), "p.json");
   profile.layers.assign(32, profile.layers.at(0));
   int placed = 0;
-  for (const int layers : balanced_partition(profile, 5)) {
+  for (const int layers : cut_layers({}, {&profile, 5}).layers) {
     CHECK(layers >= 6);
     CHECK(layers <= 7);
     placed += layers;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cost_models/layout.hpp"
+#include "cost_models/partition/layout.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

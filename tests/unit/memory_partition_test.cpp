@@ -1,5 +1,5 @@
 // The fastest cut whose stages fit, against brute force over all cuts.
-#include "cost_models/memory_partition.hpp"
+#include "cost_models/partition/memory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +11,7 @@
 
 #include "schedules/catalog.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/unit/every_cut.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -46,23 +47,6 @@ RangeCosts random_ranges(Dice& dice, int layers) {
     }
   }
   return RangeCosts(std::move(from));
-}
-
-void for_each_cut(int layers, int stages, const std::function<void(const std::vector<int>&)>& visit) {
-  std::vector<int> cut;
-  const std::function<void(int)> next = [&](int left) {
-    const int more = stages - static_cast<int>(cut.size());
-    if (more == 0) {
-      if (left == 0) visit(cut);
-      return;
-    }
-    for (int take = 1; take + more - 1 <= left; ++take) {
-      cut.push_back(take);
-      next(left - take);
-      cut.pop_back();
-    }
-  };
-  next(layers);
 }
 
 struct Judged {
@@ -179,7 +163,7 @@ TEST_CASE("with one stage on each device the cut is the fastest of all that fit,
     RandomCut made = random_cut(dice, names[dice.from(0, 4)], 1);
     const Judged start = judge(made.job, made.schedule, made.job.start);
     const BestCuts best = best_cuts(made.job, made.schedule, made.layers);
-    const MemoryCut cut = memory_partition(made.job);
+    const LayerCut cut = memory_partition(made.job);
     REQUIRE_EQ(placed_layers_of(cut.layers), made.layers);
     const Judged judged = judge(made.job, made.schedule, cut.layers);
     REQUIRE_EQ(judged.lacking, cut.lacking);
@@ -216,7 +200,7 @@ TEST_CASE("with several stages on a device the cut fits where it says so, and la
     for (std::size_t s = 0; s < made.job.by_stage.size(); ++s) made.job.by_stage[s] = &made.kinds[0];  // not the copy's
     const BestCuts best = best_cuts(made.job, made.schedule, made.layers);
     const Judged start = judge(made.job, made.schedule, made.job.start);
-    const MemoryCut cut = memory_partition(made.job);
+    const LayerCut cut = memory_partition(made.job);
     REQUIRE_EQ(placed_layers_of(cut.layers), made.layers);
     const Judged judged = judge(made.job, made.schedule, cut.layers);
     REQUIRE_EQ(judged.lacking, cut.lacking);

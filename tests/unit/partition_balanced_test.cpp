@@ -7,7 +7,10 @@
 #include <string>
 #include <tuple>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
+#include "sim/core/error.hpp"
+#include "tests/support/random_case.hpp"
+#include "tests/unit/every_cut.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {
@@ -25,7 +28,9 @@ Profile with_times(const std::vector<Nanoseconds>& times) {
   return profile;
 }
 
-// Worst stage, sum of squares, cuts: what balanced_partition promises to minimise, in this order.
+std::vector<int> balanced_cut(const Profile& profile, int stages) { return cut_layers({}, {&profile, stages}).layers; }
+
+// Worst stage, sum of squares, cuts: what a balanced cut promises to minimise, in this order.
 using Merit = std::tuple<Nanoseconds, Nanoseconds, std::vector<int>>;
 
 Merit merit_of(const std::vector<Nanoseconds>& times, const std::vector<int>& sizes) {
@@ -41,23 +46,6 @@ Merit merit_of(const std::vector<Nanoseconds>& times, const std::vector<int>& si
   return {worst, squares, sizes};
 }
 
-// Tries every partition.
-void try_all(const std::vector<Nanoseconds>& times, std::vector<int>& sizes, std::size_t stages, int left,
-             Merit& best) {
-  if (sizes.size() + 1 == stages) {
-    sizes.push_back(left);
-    best = std::min(best, merit_of(times, sizes));
-    sizes.pop_back();
-    return;
-  }
-  const int later = static_cast<int>(stages - sizes.size()) - 1;
-  for (int size = 1; size <= left - later; ++size) {
-    sizes.push_back(size);
-    try_all(times, sizes, stages, left - size, best);
-    sizes.pop_back();
-  }
-}
-
 TEST_CASE("the balanced partition is the best of all partitions") {
   std::mt19937 random(7);
   for (int round = 0; round < 3000; ++round) {
@@ -66,20 +54,20 @@ TEST_CASE("the balanced partition is the best of all partitions") {
     const unsigned spread = std::array{1U, 2U, 4U, 1000U}[random() % 4];  // many ties, then few; zeros too
     std::vector<Nanoseconds> times;
     for (int k = 0; k < layers; ++k) times.push_back(static_cast<Nanoseconds>(random() % spread + random() % 2));
-    std::vector<int> sizes;
     Merit best{kLongestDuration, 0, {}};
-    try_all(times, sizes, static_cast<std::size_t>(stages), layers, best);
+    testing::for_each_cut(layers, stages,
+                          [&](const std::vector<int>& sizes) { best = std::min(best, merit_of(times, sizes)); });
     CAPTURE(times);
     CAPTURE(stages);
-    REQUIRE(balanced_partition(with_times(times), stages) == std::get<2>(best));
+    REQUIRE(balanced_cut(with_times(times), stages) == std::get<2>(best));
   }
 }
 
 TEST_CASE("equal layers are shared out evenly, the larger stages last") {
-  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(10, 5)), 4) == std::vector<int>{2, 2, 3, 3});
-  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(22, 5)), 4) == std::vector<int>{5, 5, 6, 6});
-  CHECK(balanced_partition(with_times({1, 1, 1, 9}), 2) == std::vector<int>{3, 1});
-  CHECK(balanced_partition(with_times({0, 0, 0, 0}), 2) == std::vector<int>{1, 3});
+  CHECK(balanced_cut(with_times(std::vector<Nanoseconds>(10, 5)), 4) == std::vector<int>{2, 2, 3, 3});
+  CHECK(balanced_cut(with_times(std::vector<Nanoseconds>(22, 5)), 4) == std::vector<int>{5, 5, 6, 6});
+  CHECK(balanced_cut(with_times({1, 1, 1, 9}), 2) == std::vector<int>{3, 1});
+  CHECK(balanced_cut(with_times({0, 0, 0, 0}), 2) == std::vector<int>{1, 3});
 }
 
 TEST_CASE("a layer weighs its forward and its backward, whole or in halves") {
@@ -97,7 +85,7 @@ TEST_CASE("ten thousand layers on 512 stages are no trouble") {
   std::vector<Nanoseconds> times;
   std::mt19937 random(11);
   for (int k = 0; k < 10'000; ++k) times.push_back(static_cast<Nanoseconds>(1'000'000 + random() % 1'000'000));
-  const std::vector<int> sizes = balanced_partition(with_times(times), 512);
+  const std::vector<int> sizes = balanced_cut(with_times(times), 512);
   CHECK(sizes.size() == 512);
   CHECK(std::accumulate(sizes.begin(), sizes.end(), 0) == 10'000);
   const Nanoseconds total = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
@@ -106,25 +94,72 @@ TEST_CASE("ten thousand layers on 512 stages are no trouble") {
 
 TEST_CASE("the longest times do not overflow") {
   const std::vector<Nanoseconds> longest(100, kLongestDuration);
-  CHECK(balanced_partition(with_times(longest), 3) == std::vector<int>{33, 33, 34});
-  CHECK(test::problems_of(
-            [] { (void)balanced_partition(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
+  CHECK(balanced_cut(with_times(longest), 3) == std::vector<int>{33, 33, 34});
+  CHECK(test::problems_of([] { (void)balanced_cut(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
         "error[L007]: the times of all layers together overflow\n"
         "  = help: check the layers' times, or the sizes that a --model was given\n");
 }
 
 TEST_CASE("too few layers or stages are refused") {
   CHECK(test::problems_of([] {
-          (void)balanced_partition(with_times({1, 2}), 3);
+          (void)balanced_cut(with_times({1, 2}), 3);
         }) ==
         "error[L004]: 3 stages need at least as many layers; m has 2\n"
         "  --> --partition\n"
         "  = help: use at most 2 stages (devices times chunks)\n");
   CHECK(test::problems_of([] {
-          (void)balanced_partition(with_times({1, 2}), 0);
+          (void)balanced_cut(with_times({1, 2}), 0);
         }) ==
         "error[L004]: a pipeline has at least one stage; got 0\n"
         "  --> --partition\n");
+}
+
+using LayerTimes = std::vector<Nanoseconds>;
+
+Nanoseconds slowest(const std::vector<const LayerTimes*>& by_stage, const std::vector<int>& partition) {
+  Nanoseconds most = 0;
+  std::size_t layer = 0;
+  for (std::size_t s = 0; s < partition.size(); ++s) {
+    Nanoseconds stage = 0;
+    for (int k = 0; k < partition[s]; ++k) stage += (*by_stage[s])[layer++];
+    most = std::max(most, stage);
+  }
+  return most;
+}
+
+TEST_CASE("a staged partition is as short as the best of all partitions") {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    testing::Dice dice(seed);
+    const auto stages = static_cast<int>(dice.from(1, 5));
+    const auto layers = static_cast<int>(dice.from(stages, 10));
+    LayerTimes plain;
+    LayerTimes again;
+    for (int k = 0; k < layers; ++k) {
+      plain.push_back(dice.from(0, 9));
+      again.push_back(plain.back() * 4 / 3);
+    }
+    std::vector<const LayerTimes*> by_stage;
+    for (int s = 0; s < stages; ++s) by_stage.push_back(dice.once_in(2) ? &plain : &again);
+    const std::vector<int> partition = cut_layers({}, {.times = by_stage}).layers;
+    CAPTURE(seed);
+    CHECK(*std::min_element(partition.begin(), partition.end()) >= 1);
+    REQUIRE_EQ(std::accumulate(partition.begin(), partition.end(), 0), layers);
+    Nanoseconds best = kLongestDuration;
+    testing::for_each_cut(layers, stages,
+                          [&](const std::vector<int>& cut) { best = std::min(best, slowest(by_stage, cut)); });
+    REQUIRE_EQ(slowest(by_stage, partition), best);
+  }
+}
+
+TEST_CASE(
+    "of stages as slow the most even ones, to the last nanosecond: refused are sums that overflow, and few layers") {
+  const Nanoseconds long_time = Nanoseconds{1} << 55;
+  const LayerTimes times{long_time, long_time - 1, 1, long_time - 4, 2};
+  CHECK(cut_layers({}, {.times = {&times, &times, &times}}).layers == std::vector<int>{1, 1, 3});
+  const LayerTimes endless(8, Nanoseconds{1} << 60);
+  CHECK_THROWS_WITH_AS((void)cut_layers({}, {.times = {&endless}}), doctest::Contains("overflow"), InputError);
+  const LayerTimes two{1, 1};
+  CHECK_THROWS_AS((void)cut_layers({}, {.times = {&two, &two, &two}}), InputError);
 }
 
 }  // namespace

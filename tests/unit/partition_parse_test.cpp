@@ -2,19 +2,25 @@
 
 #include <string>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {
 namespace {
 
+std::vector<int> typed_cut(const std::string& text, int stages, int layers) {
+  Profile profile;
+  profile.layers.resize(static_cast<std::size_t>(layers));
+  return cut_layers(parse_cut_rule(text), {&profile, stages}).layers;
+}
+
 std::string partition_parse_complaint(const std::string& text, int stages, int layers) {
-  return test::problems_of([&] { (void)parse_partition(text, stages, layers); });
+  return test::problems_of([&] { (void)typed_cut(text, stages, layers); });
 }
 
 TEST_CASE("a partition that fits is read") {
-  CHECK(parse_partition("3,1,2", 3, 6) == std::vector<int>{3, 1, 2});
-  CHECK(parse_partition("6", 1, 6) == std::vector<int>{6});
+  CHECK(typed_cut("3,1,2", 3, 6) == std::vector<int>{3, 1, 2});
+  CHECK(typed_cut("6", 1, 6) == std::vector<int>{6});
 }
 
 TEST_CASE("a partition must place every layer once") {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "tests/support/places.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("the Zero Bubble profiles give every stage exactly its published time"
     CAPTURE(row.name);
     const Profile profile = published(row.name);
     CHECK(profile.hop_latency == row.hop * 1000);
-    const std::vector<int> partition = balanced_partition(profile, row.stages);
+    const std::vector<int> partition = cut_layers({}, {&profile, row.stages}).layers;
     const std::vector<int> equal(static_cast<std::size_t>(row.stages),
                                  static_cast<int>(profile.layers.size()) / row.stages);
     CHECK(partition == equal);

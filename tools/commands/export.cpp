@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cost_models/layout.hpp"
+#include "cost_models/partition/layout.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"

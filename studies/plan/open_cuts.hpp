@@ -1,8 +1,8 @@
-// Lower bounds of what a choice takes however its layers are cut, as long as every stage fits its device: they hold for
-// --partition memory, whose cut only the whole order and a simulation tell, and for --partition auto where it tries
-// several cuts.
+// Cuts that only a simulation tells: --partition memory, and --partition auto where it tries several for the links.
+// Their lower bounds hold however the layers are cut, as long as every stage fits its device.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "sim/core/at.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "studies/plan/order_summary.hpp"
+#include "studies/plan/search.hpp"
 
 namespace debubble {
 
@@ -22,6 +23,16 @@ namespace debubble {
 
 // Whether every device of the order has one stage of one replica, so that the bounds below weigh single stages.
 [[nodiscard]] bool has_single_stages(const Pattern& pattern);
+
+// The layers as they are on each kind of device, recomputed or not: they may take other collectives.
+[[nodiscard]] std::vector<const Profile*> layers_of_devices(const Scenario& scenario, bool recomputed);
+
+// The least on any device, of a microbatch through the layer forwards, and through it forwards and back.
+struct LayerPath {
+  Nanoseconds forward = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds both = std::numeric_limits<Nanoseconds>::max();
+};
+[[nodiscard]] LayerPath shortest_path(const std::vector<const Profile*>& profiles, int layer);
 
 struct CutBound {
   Nanoseconds step = 0;
@@ -65,7 +76,7 @@ class CutBounds {
   };
 
   [[nodiscard]] Sums sums_of(bool recomputed) const;
-  [[nodiscard]] bool some_cut(const Pattern& pattern, const Limit& limit) const;
+  [[nodiscard]] bool fits_some_cut(const Pattern& pattern, const Limit& limit) const;
   [[nodiscard]] Bytes held_by(const DeviceSummary& device, int pieces, int begin, int end) const;
   [[nodiscard]] static Nanoseconds engines(const OrderSummary& order);
   [[nodiscard]] Nanoseconds rounding(const OrderSummary& order) const;
@@ -84,5 +95,15 @@ class CutBounds {
 [[nodiscard]] std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request,
                                                         const std::vector<PlanChoice>& choices,
                                                         const std::map<PatternKey, Pattern>& patterns);
+
+inline constexpr std::size_t kMostCutForLinks = 8;
+
+// The best of a plan is cut again for the links: the search's own cuts balance time alone, for the bounds hold for
+// those. Whether the space has the balanced cut alone, and links may differ, so that another cut may be faster.
+[[nodiscard]] bool cuts_ignore_links(const PlanRequest& request);
+
+// Those of `runs` that are faster with --partition auto and fit, simulated with it; best first.
+[[nodiscard]] std::vector<PlannedRun> cut_for_links(const PlanRequest& request, const std::vector<PlannedRun>& runs,
+                                                    int threads);
 
 }  // namespace debubble

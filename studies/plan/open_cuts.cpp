@@ -1,17 +1,19 @@
-#include "studies/plan/cut_bounds.hpp"
+#include "studies/plan/open_cuts.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
+#include "cost_models/partition/stage_cuts.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/memory_cut.hpp"
+#include "scenario/job/layer_cut.hpp"
 #include "scenario/job/memory_limits.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/step.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/at.hpp"
+#include "studies/parallel.hpp"
 
 namespace debubble {
 namespace {
@@ -30,11 +32,17 @@ Value least_enough(Value low, Value high, const Enough& enough) {
   return low;
 }
 
-// Of a microbatch through the layer forwards, and through it forwards and back.
-struct LayerPath {
-  Nanoseconds forward = std::numeric_limits<Nanoseconds>::max();
-  Nanoseconds both = std::numeric_limits<Nanoseconds>::max();
-};
+}  // namespace
+
+std::vector<const Profile*> layers_of_devices(const Scenario& scenario, bool recomputed) {
+  const TransformerScenario& transformer = scenario.transformer;
+  if (transformer.placed == nullptr) return {recomputed ? transformer.recomputed.get() : &*scenario.profile};
+  std::vector<const Profile*> profiles;
+  for (const ModelledLayers& layers : transformer.placed->distinct) {
+    profiles.push_back(recomputed ? layers.recomputed.get() : &layers.profile);
+  }
+  return profiles;
+}
 
 LayerPath shortest_path(const std::vector<const Profile*>& profiles, int layer) {
   LayerPath path;
@@ -46,8 +54,6 @@ LayerPath shortest_path(const std::vector<const Profile*>& profiles, int layer) 
   return path;
 }
 
-}  // namespace
-
 bool is_memory_cut(const PlanChoice& choice) { return choice.partition == kMemoryCut; }
 
 bool links_may_differ(const PlanRequest& request) {
@@ -57,7 +63,7 @@ bool links_may_differ(const PlanRequest& request) {
 }
 
 bool has_open_cut(const PlanRequest& request, const PlanChoice& choice) {
-  return is_memory_cut(choice) || (choice.partition == kCutForLinks && links_may_differ(request));
+  return is_memory_cut(choice) || (choice.partition == kBalancedCut && links_may_differ(request));
 }
 
 bool has_single_stages(const Pattern& pattern) {
@@ -81,16 +87,8 @@ CutBounds::CutBounds(const PlanRequest& request, const PlanChoice& choice)
   }
 }
 
-// A layer may take other collectives on other devices: the least of them counts.
 CutBounds::Sums CutBounds::sums_of(bool recomputed) const {
-  std::vector<const Profile*> profiles;
-  if (scenario_.transformer.placed != nullptr) {
-    for (const ModelledLayers& layers : scenario_.transformer.placed->distinct) {
-      profiles.push_back(recomputed ? layers.recomputed.get() : &layers.profile);
-    }
-  } else {
-    profiles.push_back(recomputed ? scenario_.transformer.recomputed.get() : &*scenario_.profile);
-  }
+  const std::vector<const Profile*> profiles = layers_of_devices(scenario_, recomputed);
   Sums sums;
   for (int k = 0; k < layers_; ++k) {
     const ProfileLayer& one = at(profiles.front()->layers, k);
@@ -143,34 +141,21 @@ Nanoseconds CutBounds::time_of(const OrderSummary& order, int stage, int begin, 
   return own + at(order.split_backward ? plain_.forward : plain_.time, begin);
 }
 
-// Takes as many layers on each stage as there is room for, and leaves one for each stage to come: a stage that begins
-// later needs and takes no more.
-bool CutBounds::some_cut(const Pattern& pattern, const Limit& limit) const {
+bool CutBounds::fits_some_cut(const Pattern& pattern, const Limit& limit) const {
   const OrderSummary& order = *pattern.order;
-  int begin = 0;
-  for (int stage = 0; stage < pattern.shape.stages; ++stage) {
+  return some_cut(pattern.shape.stages, layers_, [&](int stage, int begin, int end) {
     const std::int32_t d = pattern.shape.placement.device_of(0, stage);
-    const DeviceSummary& device = at(order.by_device, d);
     const Bytes own = capacities_.empty() ? 0 : capacities_.size() == 1 ? capacities_.front() : at(capacities_, d);
     const Bytes room = limit.room > 0 ? limit.room : own > 0 ? own + limit.more : kNoLimit;
-    int fits = begin;
-    int above = layers_ + 1 - (pattern.shape.stages - 1 - stage);
-    while (above - fits > 1) {
-      const int end = fits + (above - fits) / 2;
-      const bool good =
-          time_of(order, stage, begin, end) <= limit.step && held_by(device, order.pieces, begin, end) <= room;
-      (good ? fits : above) = end;
-    }
-    if (fits == begin) return false;
-    begin = fits;
-  }
-  return begin == layers_;
+    return time_of(order, stage, begin, end) <= limit.step &&
+           held_by(at(order.by_device, d), order.pieces, begin, end) <= room;
+  });
 }
 
 Bytes CutBounds::mean_states(int devices) const { return plain_.states.back() / devices; }
 
 bool CutBounds::may_fit(const Pattern& pattern) const {
-  return some_cut(pattern, {std::numeric_limits<Nanoseconds>::max(), 0, 0});
+  return fits_some_cut(pattern, {std::numeric_limits<Nanoseconds>::max(), 0, 0});
 }
 
 CutBound CutBounds::of(const Pattern& pattern) const {
@@ -179,18 +164,18 @@ CutBound CutBounds::of(const Pattern& pattern) const {
   const int stages = pattern.shape.stages;
   CutBound bound;
   bound.memory = least_enough<Bytes>(std::max<Bytes>(1, mean_states(stages)), kNoLimit, [&](Bytes room) {
-    return some_cut(pattern, {kEver, 0, room});
+    return fits_some_cut(pattern, {kEver, 0, room});
   });
   if (!may_fit(pattern)) {
     bound.missing = 1 + least_enough<Bytes>(0, kNoLimit, [&](Bytes more) {
-                      return some_cut(pattern, {kEver, more, 0});
+                      return fits_some_cut(pattern, {kEver, more, 0});
                     });
   }
   bound.step = mean_time(order, stages);
   if (bound.missing > 0) return bound;
   const Nanoseconds all_on_one = 2 * plain_.time.back() * microbatches_ + 1;
   bound.step = least_enough<Nanoseconds>(bound.step, all_on_one, [&](Nanoseconds step) {
-    return some_cut(pattern, {step, 0, 0});
+    return fits_some_cut(pattern, {step, 0, 0});
   });
   return bound;
 }
@@ -220,6 +205,35 @@ std::vector<Evaluation> bounded_open_cuts(const PlanRequest& request, const std:
     for (Evaluation& one : all) refuse(one, error);
   }
   return all;
+}
+
+bool cuts_ignore_links(const PlanRequest& request) {
+  const auto cuts = request.allowed.find("partition");
+  const bool balances = cuts == request.allowed.end() ||
+                        std::find(cuts->second.begin(), cuts->second.end(), "auto") != cuts->second.end();
+  return balances && links_may_differ(request);
+}
+
+std::vector<PlannedRun> cut_for_links(const PlanRequest& request, const std::vector<PlannedRun>& runs, int threads) {
+  std::vector<Evaluation> found(runs.size());
+  for_each_index(runs.size(), threads_for(runs.size(), threads), [&](std::size_t k) {
+    const PlannedRun& run = runs[k];
+    if (run.choice.pipeline < 2 || !run.choice.partition.empty()) return;
+    PlanChoice choice = run.choice;
+    choice.partition = kBalancedCut;
+    const Pattern pattern = make_pattern(request, choice);
+    found[k] = bounded(request, {choice}, {{pattern_key(choice), pattern}}).front();
+    if (found[k].kind == Evaluation::Kind::kBounded) simulate_choice(request, choice, found[k]);
+  });
+  std::vector<PlannedRun> faster;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    if (found[k].kind == Evaluation::Kind::kFits && found[k].run.step < runs[k].step) {
+      faster.push_back(std::move(found[k].run));
+    }
+  }
+  std::stable_sort(faster.begin(), faster.end(),
+                   [](const PlannedRun& a, const PlannedRun& b) { return a.step < b.step; });
+  return faster;
 }
 
 }  // namespace debubble

@@ -1,13 +1,20 @@
-#include "cost_models/memory_partition.hpp"
+// In three steps: the cut that balances time, where that fits; else, where each device has one stage, the fastest that
+// fits, and if none does the one that lacks least, both by StageCuts; else a search from several starts.
+//
+// One stage on each device is exact because a stage's lack then depends on its own layers alone, so that stages may be
+// chosen one by one. Where devices hold several, a device's memory is dealt to its stages, each cut so found again by
+// StageCuts, and single layers are moved while that improves (lack, slowest stage, squares): every score is that of the
+// whole cut, so the answer says truly whether it fits, and the first start is `start`, so that it lacks no more than
+// that.
+#include "cost_models/partition/memory.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include "cost_models/stage_cuts.hpp"
+#include "cost_models/partition/stage_cuts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/wide.hpp"
 
@@ -52,6 +59,16 @@ std::vector<const RangeCost*> ranges_of(const MemoryCutJob& job, const std::vect
   return ranges;
 }
 
+// By device.
+std::vector<Bytes> device_needs(const MemoryCutJob& job, const std::vector<int>& layers) {
+  const std::vector<const RangeCost*> ranges = ranges_of(job, layers);
+  std::vector<Bytes> needs;
+  for (const DeviceHolds& device : job.devices) {
+    needs.push_back(device_need(device, [&](int stage) { return at(ranges, stage); }));
+  }
+  return needs;
+}
+
 // What a cut is judged by: what lacks, then the slowest stage, then how uneven the stages are.
 struct CutScore {
   Bytes lacking = 0;
@@ -65,7 +82,7 @@ struct CutScore {
 
 CutScore score_of(const MemoryCutJob& job, const std::vector<int>& layers) {
   CutScore score;
-  const std::vector<Bytes> needs = needs_of(job, layers);
+  const std::vector<Bytes> needs = device_needs(job, layers);
   for (std::size_t d = 0; d < needs.size(); ++d) score.lacking = std::max(score.lacking, needs[d] - job.rooms[d]);
   for (const RangeCost* const range : ranges_of(job, layers)) {
     score.slowest = std::max(score.slowest, range->time);
@@ -75,60 +92,10 @@ CutScore score_of(const MemoryCutJob& job, const std::vector<int>& layers) {
   return score;
 }
 
-// Stages that each have a memory of their own.
-class CutByStage {
- public:
-  using Lack = std::function<Bytes(int stage, const RangeCost&)>;  // beyond its room, or below 0
-
-  CutByStage(const std::vector<const RangeCosts*>& by_stage, Lack lack)
-      : by_stage_(by_stage),
-        lack_(std::move(lack)),
-        cuts_(static_cast<int>(by_stage.size()), by_stage.front()->layers()) {}
-
-  // The fastest that fits; nothing where none does.
-  std::optional<std::vector<int>> fastest() {
-    const WideUnsigned slowest = best(StageJoin::kMost, [&](int stage, const RangeCost& range) {
-      return lack_(stage, range) > 0 ? kNoCut : wide(range.time);
-    });
-    if (slowest == kNoCut) return std::nullopt;
-    return evenest(
-        [&](int stage, const RangeCost& range) { return wide(range.time) <= slowest && lack_(stage, range) <= 0; });
-  }
-
-  // Whose largest lack is the least.
-  std::vector<int> least_lacking() {
-    const auto above = [&](int stage, const RangeCost& range) { return wide(lack_(stage, range) + kHalf); };
-    const WideUnsigned least = best(StageJoin::kMost, above);
-    return evenest([&](int stage, const RangeCost& range) { return above(stage, range) <= least; });
-  }
-
- private:
-  static constexpr Bytes kHalf = Bytes{1} << 62;  // so that nothing is below 0
-
-  static WideUnsigned wide(std::int64_t value) { return static_cast<WideUnsigned>(value); }
-
-  template <typename Allowed>
-  std::vector<int> evenest(const Allowed& allowed) {
-    best(StageJoin::kSum, [&](int stage, const RangeCost& range) {
-      return allowed(stage, range) ? wide(range.time) * wide(range.time) : kNoCut;
-    });
-    return cuts_.cut();
-  }
-
-  template <typename Value>
-  WideUnsigned best(StageJoin join, const Value& value) {
-    return cuts_.best(join, false,
-                      [&](int stage, int begin, int end) { return value(stage, (*at(by_stage_, stage))(begin, end)); });
-  }
-
-  const std::vector<const RangeCosts*>& by_stage_;
-  Lack lack_;
-  StageCuts cuts_;
-};
+using RoomsByStage = std::vector<std::vector<std::pair<int, Bytes>>>;  // of each stage: devices, and its room there
 
 // What the stage alone needs of its devices, less its rooms there.
-Bytes lack_alone(const MemoryCutJob& job, const std::vector<std::vector<std::pair<int, Bytes>>>& rooms, int stage,
-                 const RangeCost& range) {
+Bytes lack_alone(const MemoryCutJob& job, const RoomsByStage& rooms, int stage, const RangeCost& range) {
   Bytes lack = 0;
   bool first = true;
   for (const auto& [device, room] : at(rooms, stage)) {
@@ -138,6 +105,24 @@ Bytes lack_alone(const MemoryCutJob& job, const std::vector<std::vector<std::pai
     first = false;
   }
   return lack;
+}
+
+// Of stages that each have rooms of their own: the fastest cut that fits, or that whose largest lack is the least.
+std::vector<int> cut_by_stage(const MemoryCutJob& job, const RoomsByStage& rooms) {
+  constexpr Bytes kHalf = Bytes{1} << 62;  // so that no lack is below 0
+  StageCuts cuts(static_cast<int>(job.by_stage.size()), job.by_stage.front()->layers());
+  const auto weighed = [&](bool fits) {
+    return cuts.evenest(false, [&](int stage, int begin, int end, WideUnsigned most) {
+      const RangeCost& range = (*at(job.by_stage, stage))(begin, end);
+      const auto time = static_cast<WideUnsigned>(range.time);
+      if (fits && time > most) return StageWeight{kNoCut, time};
+      const Bytes lack = lack_alone(job, rooms, stage, range);
+      if (fits) return StageWeight{lack > 0 ? kNoCut : time, time};
+      return StageWeight{static_cast<WideUnsigned>(lack + kHalf), time};
+    });
+  };
+  if (std::optional<std::vector<int>> found = weighed(true)) return *found;
+  return *weighed(false);
 }
 
 // Where devices hold several stages.
@@ -161,7 +146,7 @@ class SharedDevices {
   // An exact cut in which every stage has the share of its device's memory that it needs of it in that cut.
   [[nodiscard]] std::vector<int> dealt(const std::vector<int>& cut) const {
     const std::vector<const RangeCost*> ranges = ranges_of(job_, cut);
-    std::vector<std::vector<std::pair<int, Bytes>>> rooms(cut.size());
+    RoomsByStage rooms(cut.size());
     for (std::size_t d = 0; d < job_.devices.size(); ++d) {
       const DeviceHolds& device = job_.devices[d];
       std::vector<std::pair<int, double>> needs;  // of each stage once
@@ -178,10 +163,7 @@ class SharedDevices {
             .emplace_back(static_cast<int>(d), static_cast<Bytes>(static_cast<double>(job_.rooms[d]) * need / all));
       }
     }
-    CutByStage search(job_.by_stage,
-                      [&](int stage, const RangeCost& range) { return lack_alone(job_, rooms, stage, range); });
-    if (std::optional<std::vector<int>> found = search.fastest()) return *found;
-    return search.least_lacking();
+    return cut_by_stage(job_, rooms);
   }
 
   // Moves single layers from the stages of the device that lacks most, or from the slowest stage, while that helps.
@@ -211,7 +193,7 @@ class SharedDevices {
   [[nodiscard]] std::vector<int> givers(const std::vector<int>& cut, const CutScore& score) const {
     std::vector<int> from;
     if (score.lacking > 0) {
-      const std::vector<Bytes> needs = needs_of(job_, cut);
+      const std::vector<Bytes> needs = device_needs(job_, cut);
       for (std::size_t d = 0; d < needs.size(); ++d) {
         if (needs[d] - job_.rooms[d] < score.lacking) continue;
         for (const DeviceHolds::States& held : job_.devices[d].stages) from.push_back(held.stage);
@@ -232,32 +214,20 @@ std::vector<int> cut_for_rooms(const MemoryCutJob& job) {
   const bool one_each = std::all_of(job.devices.begin(), job.devices.end(),
                                     [](const DeviceHolds& device) { return device.stages.size() < 2; });
   if (!one_each || job.devices.size() != job.by_stage.size()) return SharedDevices(job).run();
-  std::vector<std::vector<std::pair<int, Bytes>>> rooms(job.by_stage.size());
+  RoomsByStage rooms(job.by_stage.size());
   for (std::size_t d = 0; d < job.devices.size(); ++d) {
     const std::int32_t stage = job.devices[d].stages.front().stage;
     at(rooms, stage).emplace_back(static_cast<int>(d), job.rooms[d]);
   }
-  CutByStage search(job.by_stage,
-                    [&](int stage, const RangeCost& range) { return lack_alone(job, rooms, stage, range); });
-  if (std::optional<std::vector<int>> found = search.fastest()) return *found;
-  return search.least_lacking();
+  return cut_by_stage(job, rooms);
 }
 
 }  // namespace
 
-std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& layers) {
-  const std::vector<const RangeCost*> ranges = ranges_of(job, layers);
-  std::vector<Bytes> needs;
-  for (const DeviceHolds& device : job.devices) {
-    needs.push_back(device_need(device, [&](int stage) { return at(ranges, stage); }));
-  }
-  return needs;
-}
-
-MemoryCut memory_partition(const MemoryCutJob& job) {
-  MemoryCut made;
+LayerCut memory_partition(const MemoryCutJob& job) {
+  LayerCut made;
   made.layers = score_of(job, job.start).lacking > 0 ? cut_for_rooms(job) : job.start;
-  made.needs = needs_of(job, made.layers);
+  made.needs = device_needs(job, made.layers);
   made.lacking = score_of(job, made.layers).lacking;
   return made;
 }

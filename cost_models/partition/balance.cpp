@@ -1,32 +1,24 @@
-// The exact balance. Two steps: the least possible slowest stage by binary search, then the most even partition within
-// that bound by dynamic programming over suffixes, whose best cut moves monotonically (divide and conquer).
+// The exact balance, in two steps: the least possible slowest stage by binary search, then the most even partition
+// within that bound by dynamic programming over suffixes, whose best cut is found by divide and conquer.
+//
+// Invariant of the search: no partition is within `low - 1`, one is within `high`; some_cut tells. Invariant of the
+// suffixes: `best_[begin]` is the least sum of squares of the layers from `begin` on over one stage less. Squares are
+// convex, so a suffix that begins later is never best cut earlier: the middle's cut bounds those on both of its sides.
+#include "cost_models/partition/balance.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/stage_cuts.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/wide.hpp"
 
 namespace debubble {
 namespace {
-
-constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
-
-std::vector<Nanoseconds> prefix_sums(const Profile& profile) {
-  std::vector<Nanoseconds> sums{0};
-  for (const ProfileLayer& layer : profile.layers) {
-    const Nanoseconds time = layer_time(layer);
-    if (time > kLargestSum - sums.back()) {
-      throw InputError({"L007", "", "the times of all layers together overflow",
-                        "check the layers' times, or the sizes that a --model was given"});
-    }
-    sums.push_back(sums.back() + time);
-  }
-  return sums;
-}
 
 // Splits layers [0, n) into stages; cut positions are indices into the prefix sums.
 class Balancer {
@@ -37,26 +29,22 @@ class Balancer {
   std::vector<int> solve() {
     bound_ = least_bound();
     find_earliest_starts();
-    best_.assign(index(layers_) + 1, 0);
-    first_cut_.resize(index(stages_) + 1);
+    best_.assign(to_index(layers_) + 1, 0);
+    first_cut_.resize(to_index(stages_) + 1);
     for (int stage_count = 1; stage_count <= stages_; ++stage_count) solve_suffixes(stage_count);
     return cut_up();
   }
 
  private:
-  static std::size_t index(int value) { return static_cast<std::size_t>(value); }
-  [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
+  [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[to_index(end)] - sums_[to_index(begin)]; }
 
-  // Greedy is exact here: no partition within the bound gets further with as many stages.
   [[nodiscard]] bool fits(Nanoseconds bound) const {
-    int used = 0;
-    for (int begin = 0; begin < layers_; ++used) begin = farthest_end(begin, bound);
-    return used <= stages_;  // with fewer stages any cut inside of one makes another: there are enough layers
+    return some_cut(stages_, layers_, [&](int, int begin, int end) { return load(begin, end) <= bound; });
   }
 
   // The last end such that layers [begin, end) stay within the bound; at least one layer is taken.
   [[nodiscard]] int farthest_end(int begin, Nanoseconds bound) const {
-    const auto past = std::upper_bound(sums_.begin() + begin + 1, sums_.end(), sums_[index(begin)] + bound);
+    const auto past = std::upper_bound(sums_.begin() + begin + 1, sums_.end(), sums_[to_index(begin)] + bound);
     return std::max(begin + 1, static_cast<int>(past - sums_.begin()) - 1);
   }
 
@@ -82,7 +70,7 @@ class Balancer {
   void find_earliest_starts() {
     earliest_.assign(1, layers_);
     for (int k = 1; k <= stages_; ++k) {
-      const Nanoseconds target = sums_[index(earliest_.back())] - bound_;
+      const Nanoseconds target = sums_[to_index(earliest_.back())] - bound_;
       const auto first = std::lower_bound(sums_.begin(), sums_.end(), target);
       earliest_.push_back(static_cast<int>(first - sums_.begin()));
     }
@@ -91,40 +79,39 @@ class Balancer {
   // The most even partition is that with the least sum of squared stage times: the sum of the times is fixed. A state
   // is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
   void solve_suffixes(int stage_count) {
-    std::vector<WideUnsigned> next(index(layers_) + 1, 0);
-    std::vector<int>& cuts = first_cut_[index(stage_count)];
-    cuts.assign(index(layers_) + 1, layers_);
-    const int low = earliest_[index(stage_count)];
+    std::vector<WideUnsigned> next(to_index(layers_) + 1, 0);
+    std::vector<int>& cuts = first_cut_[to_index(stage_count)];
+    cuts.assign(to_index(layers_) + 1, layers_);
+    const int low = earliest_[to_index(stage_count)];
     const int high = layers_ - stage_count;
     solve_range(stage_count, low, high, low + 1, layers_ - stage_count + 1, next, cuts);
     best_ = std::move(next);
   }
 
-  // The smallest best cut grows with the suffix's begin, so the middle's cut bounds those on both of its sides.
   void solve_range(int stage_count, int low, int high, int first, int last, std::vector<WideUnsigned>& next,
                    std::vector<int>& cuts) {
     if (low > high) return;
     const int middle = low + (high - low) / 2;
-    const int from = std::max({first, middle + 1, earliest_[index(stage_count - 1)]});
+    const int from = std::max({first, middle + 1, earliest_[to_index(stage_count - 1)]});
     const int to = std::min({last, farthest_end(middle, bound_), layers_ - stage_count + 1});
     WideUnsigned least = std::numeric_limits<WideUnsigned>::max();
     for (int cut = from; cut <= to; ++cut) {
       const auto time = static_cast<WideUnsigned>(load(middle, cut));
-      const WideUnsigned sum = time * time + best_[index(cut)];
+      const WideUnsigned sum = time * time + best_[to_index(cut)];
       if (sum >= least) continue;
       least = sum;
-      cuts[index(middle)] = cut;
+      cuts[to_index(middle)] = cut;
     }
-    next[index(middle)] = least;
-    solve_range(stage_count, low, middle - 1, first, cuts[index(middle)], next, cuts);
-    solve_range(stage_count, middle + 1, high, cuts[index(middle)], last, next, cuts);
+    next[to_index(middle)] = least;
+    solve_range(stage_count, low, middle - 1, first, cuts[to_index(middle)], next, cuts);
+    solve_range(stage_count, middle + 1, high, cuts[to_index(middle)], last, next, cuts);
   }
 
   [[nodiscard]] std::vector<int> cut_up() const {
     std::vector<int> sizes;
     int begin = 0;
     for (int stage_count = stages_; stage_count > 0; --stage_count) {
-      const int end = first_cut_[index(stage_count)][index(begin)];
+      const int end = first_cut_[to_index(stage_count)][to_index(begin)];
       sizes.push_back(end - begin);
       begin = end;
     }
@@ -141,6 +128,20 @@ class Balancer {
 };
 
 }  // namespace
+
+std::vector<Nanoseconds> layer_sums(const std::vector<Nanoseconds>& times) {
+  constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
+  std::vector<Nanoseconds> sums{0};
+  sums.reserve(times.size() + 1);
+  for (const Nanoseconds time : times) {
+    if (time > kLargestSum - sums.back()) {
+      throw InputError({"L007", "", "the times of all layers together overflow",
+                        "check the layers' times, or the sizes that a --model was given"});
+    }
+    sums.push_back(sums.back() + time);
+  }
+  return sums;
+}
 
 std::vector<int> balanced_partition(const Profile& profile, int stages) {
   const auto layers = static_cast<std::int64_t>(profile.layers.size());
@@ -160,7 +161,10 @@ std::vector<int> balanced_partition(const Profile& profile, int stages) {
                           std::to_string(layers),
                       "use at most " + std::to_string(layers) + " stages (devices times chunks)"});
   }
-  return Balancer(prefix_sums(profile), stages).solve();
+  std::vector<Nanoseconds> times;
+  times.reserve(profile.layers.size());
+  for (const ProfileLayer& layer : profile.layers) times.push_back(layer_time(layer));
+  return Balancer(layer_sums(times), stages).solve();
 }
 
 }  // namespace debubble

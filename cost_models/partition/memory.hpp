@@ -1,4 +1,4 @@
-// Partition that minds memory: the fastest cut of the layers whose stages fit their devices.
+// The cut that minds memory: the fastest whose stages fit their devices.
 //
 // Where a device has one stage, under 1F1B, the first stage holds as many microbatches as there are stages, the last
 // one: a cut that balances time may not fit the first device while the last has room.
@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "cost_models/held_counts.hpp"
-#include "sim/core/units.hpp"
+#include "cost_models/partition/held_counts.hpp"
+#include "cost_models/partition/partition.hpp"
 
 namespace debubble {
 
@@ -44,21 +44,12 @@ struct MemoryCutJob {
   std::vector<int> start;    // the cut that balances time, layers per stage
 };
 
-struct MemoryCut {
-  std::vector<int> layers;   // per stage
-  std::vector<Bytes> needs;  // by device
-  Bytes lacking = 0;         // of the device that lacks most; 0: it fits
-};
-
 // `start` where that fits. Else the cut into non-empty stages whose slowest stage is the fastest of all that fit, of
 // several such cuts one with the least sum of squared stage times; where none fits, one that lacks least on the device
 // that lacks most. Where each device holds one stage (of one replica), this is exact, in time O(stages * layers^2).
 // Where devices hold several, the result is sound but may not be the best: it fits if it says so, and lacks no more
 // than `start`; it is found from `start` and from exact cuts with the devices' memory dealt to their stages, by moving
 // single layers.
-[[nodiscard]] MemoryCut memory_partition(const MemoryCutJob& job);
-
-// What the devices need with that cut.
-[[nodiscard]] std::vector<Bytes> needs_of(const MemoryCutJob& job, const std::vector<int>& layers);
+[[nodiscard]] LayerCut memory_partition(const MemoryCutJob& job);
 
 }  // namespace debubble

@@ -18,10 +18,9 @@ namespace debubble {
 // '('.
 [[nodiscard]] bool is_layout(std::string_view text);
 
-// Layers per stage. The profile's leading layers of kind "embedding" are E, its trailing ones of kind "head" or "loss"
-// are L, those of kind "mtp" before them or "predictor" behind them m, all others t; a profile without embedding or
-// head places nothing for E or L. Throws InputError with the column of what is wrong; and when stages or letters do not
-// match, or a stage would get no layer of the profile.
+// Layers per stage. What count_layers counts as the embedding is E, its blocks t, predictors m, head L; a profile
+// without embedding or head places nothing for E or L. Throws InputError with the column of what is wrong; and when
+// stages or letters do not match, or a stage would get no layer of the profile.
 [[nodiscard]] std::vector<int> parse_layout(std::string_view text, int stages, const Profile& profile);
 
 // The layout of a partition of the profile's layers, with E and L whether or not the profile has them: Megatron wants

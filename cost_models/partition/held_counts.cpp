@@ -1,4 +1,4 @@
-#include "cost_models/held_counts.hpp"
+#include "cost_models/partition/held_counts.hpp"
 
 #include <algorithm>
 #include <map>

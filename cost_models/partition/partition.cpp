@@ -1,4 +1,4 @@
-#include "cost_models/partition.hpp"
+#include "cost_models/partition/partition.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "cost_models/partition/balance.hpp"
+#include "cost_models/partition/layout.hpp"
+#include "cost_models/partition/memory.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 
@@ -70,6 +73,32 @@ class PartitionParser {
   std::vector<Diagnostic> problems_;
 };
 
+std::vector<int> even_layers(const LayersToCut& layers) {
+  const LayerCounts counts = count_layers(*layers.profile);
+  if (auto even = even_cut(counts, layers.stages)) return *std::move(even);
+  throw InputError({"F003", "--partition",
+                    std::to_string(counts.blocks) + " blocks cannot be shared evenly by " +
+                        std::to_string(layers.stages) + (layers.stages == 1 ? " stage" : " stages"),
+                    "write --partition auto, or how many layers each stage gets: --partition a,b,c"});
+}
+
+std::vector<int> layers_of_stages(const CutRule& rule, const LayersToCut& layers) {
+  switch (rule.how) {
+    case CutRule::How::kBalanced:
+      return layers.times.empty() ? balanced_partition(*layers.profile, layers.stages) : staged_partition(layers);
+    case CutRule::How::kEven:
+      return even_layers(layers);
+    case CutRule::How::kLayout:
+      return parse_layout(rule.text, layers.stages, *layers.profile);
+    case CutRule::How::kLayers:
+      return rule.layers;
+    case CutRule::How::kMemory:
+    case CutRule::How::kTyped:
+      break;
+  }
+  return PartitionParser(rule.text, layers.stages, static_cast<int>(layers.profile->layers.size())).parse();
+}
+
 Nanoseconds median_of_halves(const ProfileLayer& layer) {
   const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
   return median(layer.input_grad) + median(layer.weight_grad);
@@ -88,8 +117,33 @@ Nanoseconds least_backward(const ProfileLayer& layer) {
   return split ? std::min(median_of_halves(layer), whole_backward(layer)) : whole_backward(layer);
 }
 
-std::vector<int> parse_partition(std::string_view text, int stages, int layers) {
-  return PartitionParser(text, stages, layers).parse();
+CutRule parse_cut_rule(const std::string& text) {
+  using How = CutRule::How;
+  CutRule rule;
+  rule.for_devices = text == kBalancedCut;
+  if (rule.for_devices) return rule;
+  rule.how = text == kMemoryCut ? How::kMemory
+             : text == kEvenCut ? How::kEven
+             : is_layout(text)  ? How::kLayout
+                                : How::kTyped;
+  rule.text = text;
+  return rule;
+}
+
+CutRule as_cut(std::vector<int> layers) {
+  std::string text = partition_text(layers);
+  return {CutRule::How::kLayers, std::move(text), std::move(layers)};
+}
+
+std::string partition_text(const std::vector<int>& partition) {
+  std::string text;
+  for (const int layers : partition) text += (text.empty() ? "" : ",") + std::to_string(layers);
+  return text;
+}
+
+LayerCut cut_layers(const CutRule& rule, const LayersToCut& layers) {
+  if (rule.how == CutRule::How::kMemory && layers.memory != nullptr) return memory_partition(*layers.memory);
+  return {layers_of_stages(rule, layers), {}, 0};
 }
 
 }  // namespace debubble

@@ -1,9 +1,10 @@
-#include "cost_models/layout.hpp"
+#include "cost_models/partition/layout.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "cost_models/partition/blocks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 
@@ -13,33 +14,6 @@ namespace {
 constexpr std::string_view kLayoutLetters = "EtmL";
 // Expanded; far more than any model has, and little enough to hold.
 constexpr std::size_t kMostLetters = 1'000'000;
-
-struct LayerCounts {
-  int embedding = 0;
-  int decoder = 0;
-  int mtp = 0;
-  int head = 0;
-  bool mtp_last = false;  // behind the head, as in a modelled profile: each has a head of its own
-};
-
-bool is_kind(const ProfileLayer& layer, std::initializer_list<std::string_view> kinds) {
-  return std::find(kinds.begin(), kinds.end(), layer.kind) != kinds.end();
-}
-
-LayerCounts count_layers(const Profile& profile) {
-  const auto& layers = profile.layers;
-  auto first = layers.begin();
-  while (first != layers.end() && is_kind(*first, {"embedding"})) ++first;
-  auto predictors = layers.end();
-  while (predictors != first && is_kind(*(predictors - 1), {"predictor"})) --predictors;
-  auto head = predictors;
-  while (head != first && is_kind(*(head - 1), {"head", "loss", "lm_head", "output"})) --head;
-  auto mtp = head;
-  while (mtp != first && is_kind(*(mtp - 1), {"mtp"})) --mtp;
-  const auto count = [](auto begin, auto end) { return static_cast<int>(end - begin); };
-  return {count(layers.begin(), first), count(first, mtp), count(mtp, head) + count(predictors, layers.end()),
-          count(head, predictors), predictors != layers.end()};
-}
 
 [[noreturn]] void fail_partition(std::string code, std::string message, std::string help, std::size_t column = 0) {
   const std::string place = column == 0 ? "--partition" : "--partition, column " + std::to_string(column);
@@ -172,9 +146,10 @@ std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
   std::string letters;
   for (int layer = std::max(begin, counts.embedding); layer < end; ++layer) {
     const int block = layer - counts.embedding;
-    if (block < counts.decoder) {
+    if (block < counts.blocks) {
       letters += 't';
-    } else if (counts.mtp_last ? block >= counts.decoder + counts.head : block < counts.decoder + counts.mtp) {
+    } else if (counts.predictors_last ? block >= counts.blocks + counts.head
+                                      : block < counts.blocks + counts.predictors) {
       letters += 'm';
     }
   }
@@ -184,8 +159,8 @@ std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
 }
 
 void check_cut(int cut, const LayerCounts& counts) {
-  const int head = counts.embedding + counts.decoder + (counts.mtp_last ? 0 : counts.mtp);
-  const int end = head + counts.head + (counts.mtp_last ? counts.mtp : 0);
+  const int head = counts.embedding + counts.blocks + (counts.predictors_last ? 0 : counts.predictors);
+  const int end = head + counts.head + (counts.predictors_last ? counts.predictors : 0);
   const bool in_embedding = cut > 0 && cut < counts.embedding;
   const bool in_head = cut > head && cut < end;
   if (!in_embedding && !in_head) return;
@@ -224,9 +199,9 @@ std::vector<int> parse_layout(std::string_view text, int stages, const Profile& 
     }
     sizes.push_back(size);
   }
-  check_layer_count('t', "decoder", decoder, counts.decoder);
-  check_layer_count('m', "MTP", mtp, counts.mtp);
-  if (counts.mtp_last && letters.back().find('m') == std::string::npos) {
+  check_layer_count('t', "decoder", decoder, counts.blocks);
+  check_layer_count('m', "MTP", mtp, counts.predictors);
+  if (counts.predictors_last && letters.back().find('m') == std::string::npos) {
     fail_partition("J034", "MTP layers are on an earlier stage than the loss",
                    "those of " + profile.model + " follow its head: put m and L on one stage, as in t*2mL");
   }

@@ -26,7 +26,7 @@ struct PlanningCosts {
   // back. One entry fewer than stages; empty: no latency.
   std::vector<Nanoseconds> hops;
   // How transfers take turns with compute. Searches place ops as if they overlapped; of what they find, the engine's
-  // time under this rule decides (planned_totals).
+  // time under this rule decides (planned_run).
   P2p p2p = P2p::kOverlapped;
   Bytes activation_unit = 0;        // what `memory_limit` counts where it has no unit: one device share's activation
   std::vector<Bytes> static_bytes;  // by device: what a limit with a unit ("76GiB") must also hold; empty: nothing

@@ -6,6 +6,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/engine/simulate.hpp"
 
 namespace debubble {
 
@@ -77,13 +78,16 @@ ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs) {
   return timing;
 }
 
-std::optional<Totals> planned_totals(const Schedule& schedule, const PlanningCosts& costs) {
+std::optional<OrderRun> planned_run(const Schedule& schedule, const PlanningCosts& costs) {
   try {
     const auto lowered = lower(schedule, costs.p2p);
     const auto* program = std::get_if<Program>(&lowered);
     if (program == nullptr) return std::nullopt;
     const PlanTimes times(schedule, costs);
-    return simulate_totals(*program, costs.costs, hops_of(times));
+    const Totals totals = simulate_totals(*program, costs.costs, hops_of(times));
+    OrderRun run{totals.makespan, {}};
+    for (const DeviceTotals& device : totals.devices) run.last_ends.push_back(device.last_end);
+    return run;
   } catch (const InputError&) {
     return std::nullopt;
   }

@@ -8,7 +8,6 @@
 #include "schedules/common/contract.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
-#include "sim/engine/simulate.hpp"
 
 namespace debubble {
 
@@ -48,8 +47,13 @@ struct ListTiming {
 // The schedule must be complete and free of deadlock. Linear in the number of ops.
 [[nodiscard]] ListTiming time_rows(const Schedule& schedule, const PlanningCosts& costs);
 
+struct OrderRun {
+  Nanoseconds makespan = 0;
+  std::vector<Nanoseconds> last_ends;  // by device
+};
+
 // What the engine says of a complete schedule under the costs' rule for transfers. Nothing where it deadlocks under
 // that rule, or the rule does not run what it holds.
-[[nodiscard]] std::optional<Totals> planned_totals(const Schedule& schedule, const PlanningCosts& costs);
+[[nodiscard]] std::optional<OrderRun> planned_run(const Schedule& schedule, const PlanningCosts& costs);
 
 }  // namespace debubble

@@ -28,9 +28,9 @@ void set_shortest_rows(const std::vector<Plan>& plans, const SetRows& set_rows, 
   for (const Plan& plan : plans) {
     if (costs.p2p == P2p::kOverlapped) break;
     set_rows(plan);
-    const std::optional<Totals> totals = planned_totals(schedule, costs);
-    if (!totals || (least && totals->makespan >= *least)) continue;
-    least = totals->makespan;
+    const std::optional<OrderRun> run = planned_run(schedule, costs);
+    if (!run || (least && run->makespan >= *least)) continue;
+    least = run->makespan;
     best = &plan;
   }
   set_rows(*best);

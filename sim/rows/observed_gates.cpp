@@ -40,8 +40,11 @@ class GateFinder {
       Span& span = timeline_.spans[k];
       span.gate = before(k);
       for (const std::int32_t input : inputs[k]) {
-        // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer.
-        if (transfer(input).end > end_of(span.gate) && possible(input, span)) {
+        // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer. A late one
+        // holds the lane.
+        const Nanoseconds free = end_of(span.gate);
+        const bool later = late ? transfer(input).end >= free : transfer(input).end > free;
+        if (later && possible(input, span)) {
           span.gate = {Gate::Kind::kTransfer, input};
         }
       }

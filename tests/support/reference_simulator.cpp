@@ -164,25 +164,26 @@ void run_cell(Cell& cell, Nanoseconds begin, Nanoseconds duration) {
   cell.end = begin + duration;
 }
 
-void send_at_once(const std::vector<Input>& inputs, Outcome& outcome) {
+void send(const std::vector<Input>& inputs, Nanoseconds posted, Outcome& outcome) {
   for (const Input& input : inputs) {
     const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
     if (input.hop < 0 || !finished(producer)) continue;
     Hop& hop = outcome.hops[static_cast<std::size_t>(input.hop)];
-    hop.begin = producer.end;
+    hop.begin = std::max(producer.end, posted);
     hop.end = hop.begin + hop.duration;
   }
 }
 
-// Transfers start with the end of what they carry; nobody waits for a send.
-void time_overlapped(const Schedule& schedule, const Plan& plan, Outcome& outcome) {
+// Transfers start with the end of what they carry, late ones when the receiver has come to it, too; nobody waits for a
+// send.
+void time_overlapped(const Schedule& schedule, const Plan& plan, bool late, Outcome& outcome) {
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
     progress = run_copies(schedule, outcome);
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
-      send_at_once(plan.inputs[d][head[d]], outcome);
+      send(plan.inputs[d][head[d]], late ? lane[d] : 0, outcome);
       Cell& cell = outcome.cells[d][head[d]];
       if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       if (!copies_are_back(cell, d, outcome)) continue;
@@ -272,32 +273,6 @@ void time_blocking(const Plan& plan, Outcome& outcome) {
         ++head[from];
         ++head[to];
       }
-      progress = true;
-    }
-  }
-}
-
-// A device asks for what its next cell takes when the cell before that has ended.
-void time_late(const Plan& plan, Outcome& outcome) {
-  std::vector<std::size_t> head(outcome.cells.size(), 0);
-  std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
-      if (head[d] == outcome.cells[d].size()) continue;
-      for (const Input& input : plan.inputs[d][head[d]]) {
-        if (input.hop < 0) continue;
-        Hop& hop = outcome.hops[static_cast<std::size_t>(input.hop)];
-        const Cell& maker = outcome.cells[hop.from_device][hop.from_cell];
-        if (finished(hop) || !finished(maker)) continue;
-        hop.begin = std::max(maker.end, lane[d]);
-        hop.end = hop.begin + hop.duration;
-      }
-      Cell& cell = outcome.cells[d][head[d]];
-      if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
-      run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
-      lane[d] = cell.end;
-      ++head[d];
       progress = true;
     }
   }
@@ -398,9 +373,8 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
     auto& runs = outcome.copies.emplace_back();
     for (const Copy& copy : lane) runs.push_back(make_copy(copy, costs, schedule));
   }
-  if (mode == Mode::kOverlapped) time_overlapped(schedule, plan, outcome);
+  if (mode == Mode::kOverlapped || mode == Mode::kLate) time_overlapped(schedule, plan, mode == Mode::kLate, outcome);
   if (mode == Mode::kBlocking) time_blocking(plan, outcome);
-  if (mode == Mode::kLate) time_late(plan, outcome);
   if (mode == Mode::kCoupled) time_coupled(slots_of(schedule, outcome.cells), plan, outcome);
   conclude(outcome);
   if (!outcome.deadlock) measure_memory(schedule, costs, outcome);

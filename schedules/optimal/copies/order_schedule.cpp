@@ -47,11 +47,11 @@ void write_order(const OrderProblem& problem, const Placement& placement, const 
 
 std::optional<Nanoseconds> engine_cost(const Schedule& schedule, const OrderProblem& problem,
                                        const PlanningCosts& costs) {
-  const std::optional<Totals> totals = planned_totals(schedule, costs);
-  if (!totals) return std::nullopt;
+  const std::optional<OrderRun> run = planned_run(schedule, costs);
+  if (!run) return std::nullopt;
   Nanoseconds cost = std::numeric_limits<Nanoseconds>::min();
-  for (std::size_t d = 0; d < totals->devices.size(); ++d) {
-    cost = std::max(cost, totals->devices[d].last_end - problem.offsets[d]);
+  for (std::size_t d = 0; d < run->last_ends.size(); ++d) {
+    cost = std::max(cost, run->last_ends[d] - problem.offsets[d]);
   }
   return cost;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sim/core/words.hpp"
@@ -11,20 +13,23 @@ namespace debubble {
 
 namespace {
 
-// Levenshtein distance, one row at a time; capitals count as their small letters: 1F1B means 1f1b.
+// Letters added, left out, replaced, or swapped with the next; row by row. Capitals count as their small letters: 1F1B
+// means 1f1b.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  for (std::size_t j = 0; j <= right.size(); ++j) row[j] = j;
+  const auto same = [&](std::size_t i, std::size_t j) { return lower_case(left[i - 1]) == lower_case(right[j - 1]); };
+  const bool swaps = left.size() > 2;  // "no" does not mean on
+  std::vector<std::size_t> before;     // the row before the last one
+  std::vector<std::size_t> last(right.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    std::vector<std::size_t> row(right.size() + 1, i);
     for (std::size_t j = 1; j <= right.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower_case(left[i - 1]) == lower_case(right[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same(i, j) ? 0 : 1)});
+      if (swaps && i > 1 && j > 1 && same(i, j - 1) && same(i - 1, j)) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::exchange(last, std::move(row));
   }
-  return row[right.size()];
+  return last[right.size()];
 }
 
 // "h100" of "dgx-h100".

@@ -35,9 +35,12 @@ class HeldLowering {
         program_(lowering_.start(p2p)),
         maker_(lowering_.tensors(), kNotYet),
         carrier_(lowering_.tensors(), kNotYet),
-        cursor_(schedule.rows.size(), 0) {}
+        cursor_(schedule.rows.size(), 0),
+        waits_for_(schedule.rows.size(), kNoTensor) {}
 
  protected:
+  static constexpr std::size_t kNoTensor = static_cast<std::size_t>(-1);
+
   struct Tensors {  // of one cell or slot: at most one per member that sends or receives
     std::array<Tensor, 2> items;
     std::size_t count = 0;
@@ -83,6 +86,17 @@ class HeldLowering {
     return found;
   }
 
+  // Whether all that the device's next cell takes has a node among `nodes` (by tensor); where not, the device waits for
+  // the first one that is missing.
+  bool is_ready(std::size_t device, const std::vector<std::int32_t>& nodes) {
+    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
+      waits_for_[device] = lowering_.number(tensor);
+      if (nodes[waits_for_[device]] == kNotYet) return false;
+    }
+    waits_for_[device] = kNoTensor;
+    return true;
+  }
+
   // Appends the cell at the device's cursor and moves the cursor on.
   void emit_cell(std::size_t device) {
     const std::size_t position = cursor_[device];
@@ -115,20 +129,28 @@ class HeldLowering {
     program_.nodes.push_back({maker, Program::kTransfer + static_cast<std::uint32_t>(lowering_.channel(tensor))});
   }
 
+  // The program of a mode that adds no deadlock.
+  Program finished() {
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+      if (!at_end(device)) throw std::logic_error("lowering stopped on a schedule free of deadlock");
+    }
+    return std::move(program_);
+  }
+
   const Schedule& schedule_;
   Lowering lowering_;
   Program program_;
-  std::vector<std::int32_t> maker_;    // by tensor: the node that made it
-  std::vector<std::int32_t> carrier_;  // by tensor: the transfer node that brought it
-  std::vector<std::size_t> cursor_;    // by device
+  std::vector<std::int32_t> maker_;     // by tensor: the node that made it
+  std::vector<std::int32_t> carrier_;   // by tensor: the transfer node that brought it
+  std::vector<std::size_t> cursor_;     // by device
+  std::vector<std::size_t> waits_for_;  // by device: tensor; kNoTensor: for none
 };
 
 // Blocking: sweep over the devices; each runs its next cell when everything it needs has been placed, and places the
 // transfers of its outputs in its own lane and in the receiver's at once (PyTorch's lowering places receives so).
 class BlockingLowering : HeldLowering {
  public:
-  BlockingLowering(const Schedule& schedule, Lowering::Scan scan)
-      : HeldLowering(schedule, P2p::kBlocking, scan), waits_for_(schedule.rows.size(), kNoTensor) {}
+  BlockingLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kBlocking, scan) {}
 
   // One cell per device and sweep, as PyTorch's _add_send_recv does: the order of transfers on a lane is part of the
   // result, so a device that could run on must not. Only devices that may be ready are looked at: after a cell of its
@@ -140,7 +162,7 @@ class BlockingLowering : HeldLowering {
       while (!sweep_.empty()) {
         const std::size_t device = sweep_.top();
         sweep_.pop();
-        if (at_end(device) || !is_ready(device)) continue;
+        if (at_end(device) || !is_ready(device, carrier_)) continue;
         const Stretch cell = next_cell(device);
         emit_cell(device);
         next_.push_back(device);
@@ -150,25 +172,11 @@ class BlockingLowering : HeldLowering {
         }
       }
     }
-    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
-      if (!at_end(device)) throw std::logic_error("blocking lowering stopped on a schedule free of deadlock");
-    }
-    return std::move(program_);
+    return finished();
   }
 
  private:
   using Sweep = std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>>;
-  static constexpr std::size_t kNoTensor = static_cast<std::size_t>(-1);
-
-  // Where it is not, the device waits for the first tensor that is missing.
-  bool is_ready(std::size_t device) {
-    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
-      waits_for_[device] = lowering_.number(tensor);
-      if (carrier_[waits_for_[device]] == kNotYet) return false;
-    }
-    waits_for_[device] = kNoTensor;
-    return true;
-  }
 
   void wake(const Tensor& tensor, std::size_t maker) {
     const auto user = static_cast<std::size_t>(lowering_.user(tensor));
@@ -181,24 +189,22 @@ class BlockingLowering : HeldLowering {
     }
   }
 
-  Sweep sweep_;                         // devices whose turn is still to come
-  std::vector<std::size_t> next_;       // of the next sweep
-  std::vector<std::size_t> waits_for_;  // by device: tensor
+  Sweep sweep_;                    // devices whose turn is still to come
+  std::vector<std::size_t> next_;  // of the next sweep
 };
 
 // Late: each device runs its row as far as what it takes has been made, with the transfers of a cell's inputs directly
 // before it.
 class LateLowering : HeldLowering {
  public:
-  LateLowering(const Schedule& schedule, Lowering::Scan scan)
-      : HeldLowering(schedule, P2p::kLate, scan), waits_for_(schedule.rows.size(), kNoTensor) {}
+  LateLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kLate, scan) {}
 
   Program run() {
     std::deque<std::size_t> runnable;
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) runnable.push_back(device);
     for (; !runnable.empty(); runnable.pop_front()) {
       const std::size_t device = runnable.front();
-      while (!at_end(device) && is_ready(device)) {
+      while (!at_end(device) && is_ready(device, maker_)) {
         const Stretch cell = next_cell(device);
         for (const Tensor& tensor : remote_inputs(device, cell)) place(tensor);
         emit_cell(device);
@@ -208,29 +214,16 @@ class LateLowering : HeldLowering {
         }
       }
     }
-    return std::move(program_);
+    return finished();
   }
 
  private:
-  static constexpr std::size_t kNoTensor = static_cast<std::size_t>(-1);
-
-  bool is_ready(std::size_t device) {
-    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
-      waits_for_[device] = lowering_.number(tensor);
-      if (maker_[waits_for_[device]] == kNotYet) return false;
-    }
-    waits_for_[device] = kNoTensor;
-    return true;
-  }
-
   // Its begin is asked of its maker.
   void place(const Tensor& tensor) {
     const auto node = static_cast<std::int32_t>(program_.nodes.size());
     program_.reach = std::max(program_.reach, node - maker_[lowering_.number(tensor)]);
     emit_transfer(tensor);
   }
-
-  std::vector<std::size_t> waits_for_;  // by device: tensor
 };
 
 // Coupled: between two slots of a device all sends of the first and all receives of the second are one exchange. A

@@ -13,7 +13,7 @@ namespace debubble {
 namespace {
 
 // As a POSIX shell splits words, without its variables and patterns.
-std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
+std::vector<std::string> flag_words(const std::string& text, const std::string& place) {
   std::vector<std::string> words;
   std::string word;
   bool open = false;  // a word has begun, though it may be empty: ''
@@ -61,7 +61,7 @@ ScenarioFlags overridden(const ScenarioFlags& base, const ScenarioFlags& over) {
 
 ScenarioFlags with_flags(const ScenarioFlags& base, const std::string& text, const std::string& place) {
   if (text == "-" || (text.ends_with(".toml") && !text.starts_with("-"))) return read_scenario_file(text);
-  const std::vector<std::string> words = shell_words(text, place);
+  const std::vector<std::string> words = flag_words(text, place);
   if (words.empty()) fail("C061", place, "no flag follows", "write it like " + place + " '--recompute full --tp 4'");
   ScenarioFlags own;
   parse_written_flags(flag_rows(own), words, "C061", place);

@@ -21,7 +21,7 @@ std::string command_of_process() {
   return command;
 }
 
-std::string today() {
+std::string date_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&now, &parts);
@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, std::string>> process_facts() {
   std::vector<std::pair<std::string, std::string>> facts = {{"pid", std::to_string(getpid())},
                                                             {"command", command_of_process()}};
   if (const std::string rank = rank_of_process(); !rank.empty()) facts.emplace_back("rank", rank);
-  facts.emplace_back("date", today());
+  facts.emplace_back("date", date_now());
   return facts;
 }
 

@@ -5,7 +5,7 @@ Usage: check_locals.py SOURCE_DIR
 
 Lists what .cpp files of ours declare in anonymous namespaces, and fails where two files (of the tests: of one program)
 declare the same name in the same namespace: types, constants and functions, overloads of functions included; and where
-a header declares it as a type or an inline constant. The same alias may be repeated, as C++ allows. A function that
+a header declares it as a type, an inline constant, or a function of the same parameters. The same alias may be repeated, as C++ allows. A function that
 several files need belongs in a header; different things get names that tell them apart. It first shows that it finds
 each kind.
 """
@@ -66,8 +66,10 @@ def declared_name(head):
     return (names[-1][1], "") if names and not names[-1][0] and len(re.findall(r"\w+", call)) > 1 else None
 
 
-def local_names(text):
-    """(namespace, name): alias of what, or "", for what anonymous namespaces of the text declare."""
+def local_names(text, heads=None):
+    """(namespace, name): alias of what, or "", for what anonymous namespaces of the text declare; `heads` gets
+    (namespace, name, parameters' types) of its functions.
+    """
     found = {}
     spaces = []  # open braces: the namespace's name, "" for an anonymous one, None for anything else
     head = ""
@@ -79,7 +81,7 @@ def local_names(text):
             if space:
                 spaces.append(space.group(1))
             else:
-                note(spaces, head, found)
+                note(spaces, head, found, heads)
                 spaces.append(None)
             head = ""
         elif character == "}" and parens == 0:
@@ -89,26 +91,42 @@ def local_names(text):
             if not spaces or spaces[-1] is not None:
                 head = head and "}"
         elif character == ";" and parens == 0:
-            note(spaces, head, found)
+            note(spaces, head, found, heads)
             head = ""
         else:
             head += character
     return found
 
 
-def note(spaces, head, found):
+def parameter_types(head, name):
+    """ "const std::string&, int" of "int of(const std::string& text, int most = 3)"; None where there are none to compare."""
+    begin = re.search(rf"\b{name}\s*\(", head)
+    if not begin or head.startswith(("template", "struct", "class")):
+        return None
+    types = []
+    for one in re.split(r",(?![^<]*>)", head[begin.end():head.rfind(")")]):
+        one = re.sub(r"\s*([&*<>,])\s*", r"\1", " ".join(one.split("=")[0].split()))
+        types.append(re.sub(r"(?<=[ &*>])[a-z_]\w*$", "", one).strip())
+    return ", ".join(types)
+
+
+def note(spaces, head, found, heads):
     if "" not in spaces or None in spaces or "}" in head.replace(head.lstrip("} \n"), "", 1) and not head.strip("} \n,"):
         return
     declared = declared_name(head.lstrip("} \n"))
     if declared:
-        found["::".join(space for space in spaces if space), declared[0]] = " ".join(declared[1].split())
+        key = "::".join(space for space in spaces if space), declared[0]
+        found[key] = " ".join(declared[1].split())
+        types = None if heads is None else parameter_types(head.lstrip("} \n"), declared[0])
+        if types is not None:
+            heads.add((*key, types))
 
 
-def header_names(text):
-    """(namespace, name) of the types and inline constants that a header declares at namespace scope."""
-    found = set()
-    for space, name in local_names(re.sub(r"(namespace debubble[\w:]*) \{", r"\1 { namespace {", text)):
-        found.add((space, name))
+def header_names(text, functions=None):
+    """(namespace, name) of the types and inline constants that a header declares at namespace scope; `functions` as the
+    `heads` of local_names.
+    """
+    found = set(local_names(re.sub(r"(namespace debubble[\w:]*) \{", r"\1 { namespace {", text), functions))
     return {(space, name) for space, name in found
             if re.search(rf"\b(struct|class|enum class|enum|using) {name}\b", text)
             or re.search(rf"^inline constexpr [^;=({{]*\b{name}\b", text, re.M)}
@@ -137,6 +155,10 @@ def self_test():
     header = "namespace debubble {\nstruct Type;\ninline constexpr int kThree = 3;\nint of(int kNone);\n}\n"
     if header_names(header) != {("debubble", "Type"), ("debubble", "kThree")}:
         sys.exit(f"self-test: a header's names: {header_names(header)}")
+    functions = set()
+    header_names("namespace debubble {\nstd::vector<int> same(const std::string& a, int b = 1);\n}\n", functions)
+    if functions != {("debubble", "same", "const std::string&, int")}:
+        sys.exit(f"self-test: a header's functions: {functions}")
     inside = "struct First { int same = 0; };\nint one() { int same = 1; return same; }"
     if collisions({"a": head + inside + tail, "b": head + "int same = 1;" + tail}):
         sys.exit("self-test: a member or a local variable is no file-local name")
@@ -154,12 +176,14 @@ def main():
     headers = collections.defaultdict(list)
     for room in ROOMS:
         for path in (root / room).rglob("*.hpp"):
-            for key in header_names(path.read_text()):
+            functions = set()
+            for key in header_names(path.read_text(), functions) | functions:
                 headers[key].append(str(path.relative_to(root)))
     for path, text in texts.items():
-        for key in local_names(text):
-            if key in headers and key not in shared:
-                shared[key] = [path, *headers[key]]
+        functions = set()
+        for key in set(local_names(text, functions)) | functions:
+            if key in headers and key[:2] not in shared:
+                shared[key[:2]] = [path, *headers[key]]
     for lists in (root / "tests").rglob("CMakeLists.txt"):
         for sources in PROGRAM.findall(re.sub(r"#.*", "", lists.read_text())):
             paths = [lists.parent / source for source in sources.split()]

@@ -10,6 +10,7 @@
 #include "formats/text/choice.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/assumptions.hpp"
+#include "scenario/job/layer_cut.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/stage_list.hpp"

@@ -17,7 +17,7 @@ enum class LayerRole : std::uint8_t { kBlock, kEmbedding, kPredictor, kHead };
 [[nodiscard]] LayerRole role_of(std::string_view kind);
 
 // By place: only leading layers are the embedding, and only trailing ones predictors and head, so that every layer is
-// counted once. `Layers`: of anything with a role.
+// counted once.
 struct LayerCounts {
   int embedding = 0;
   int blocks = 0;

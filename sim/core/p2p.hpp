@@ -21,4 +21,7 @@ enum class P2p : std::uint8_t {
   kLate,
 };
 
+// Whether a transfer holds the compute lanes of its sender and its receiver.
+[[nodiscard]] constexpr bool holds_both_lanes(P2p p2p) { return p2p == P2p::kBlocking || p2p == P2p::kCoupled; }
+
 }  // namespace debubble

@@ -101,8 +101,7 @@ class Waits {
     using After = TransferRule::After;
     struct Lane {
       std::int32_t cell = -1;
-      std::vector<std::int32_t>
-          transfers;  // that hold it since that cell; where each waits for the one before: the last
+      std::vector<std::int32_t> transfers;  // that hold it since then; where each waits for the one before: the last
     };
     std::vector<Lane> lanes(to_index(program_.devices));
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {

@@ -126,7 +126,7 @@ Timeline timeline_of(const ClusterRun& run, int replica, const Program& program,
                      const StepWork* step) {
   Timeline timeline;
   timeline.devices = program.devices;
-  timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped && transfer_rule(program.p2p).holds_sender;
+  timeline.transfers_hold_lanes = holds_both_lanes(program.p2p);
   Steps steps(run, replica, step, timeline.steps);
   const RunTimes times{run, program, steps, replica, timeline};
   SpanRecorder<RunTimes> recorder(program, schedule, run.tables(), times, timeline);

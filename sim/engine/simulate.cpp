@@ -29,7 +29,7 @@ struct WalkTimes {
 Timeline simulate_tables(const Program& program, const Schedule& schedule, const Tables& tables) {
   Timeline timeline;
   timeline.devices = program.devices;
-  timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped && transfer_rule(program.p2p).holds_sender;
+  timeline.transfers_hold_lanes = holds_both_lanes(program.p2p);
   Walk walk(program, tables, Ends::kAll);
   const WalkTimes times{tables, walk};
   SpanRecorder<WalkTimes> recorder(program, schedule, tables, times, timeline);

@@ -121,7 +121,7 @@ class Assembling {
   void start_timeline() {
     timeline_.devices = schedule_.devices;
     timeline_.measured = observation_.measured;
-    timeline_.transfers_hold_lanes = observation_.p2p == P2p::kBlocking || observation_.p2p == P2p::kCoupled;
+    timeline_.transfers_hold_lanes = holds_both_lanes(observation_.p2p);
     if (!observation_.measured || observation_.ops.empty()) return;
     start_ = std::min_element(observation_.ops.begin(), observation_.ops.end(), [](const auto& a, const auto& b) {
                return a.begin < b.begin;

@@ -13,11 +13,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 std::string said_partition(const Folder& folder, const Words& command) {
   const json answer = json::parse(folder.data(joined(command, {"--format", "json"})));
   for (const json& one : (answer.contains("runs") ? answer["runs"][0] : answer)["assumptions"]) {

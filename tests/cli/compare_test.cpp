@@ -35,11 +35,6 @@ bool over_limit(const json& run) {
                      [](const json& finding) { return finding["code"] == "X020"; });
 }
 
-Words joined_words(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 std::int64_t peak(const json& run) {
   std::int64_t most = 0;
   for (const json& device : run["devices"]) most = std::max(most, device["peak_memory_bytes"].get<std::int64_t>());
@@ -113,16 +108,16 @@ TEST_CASE("equal memory: smaller microbatches of a model, or of profiles of seve
   for (const auto& job : {std::vector<std::string>{"--model", "gpt-1.3b", "--memory", "off"},
                           std::vector<std::string>{"--profile", v100, "--memory", "off"}}) {
     CAPTURE(job);
-    auto runs = by_name(runs_of(joined_words(
+    auto runs = by_name(runs_of(joined(
         {"--equal", "memory", "--schedules", "1f1b,zb-h2", "-p", "4", "-m", "8", "--microbatch-size", "4"}, job)));
     const nlohmann::json& run = runs["zb-h2"];
     const auto microbatches = run["schedule"]["microbatches"].get<int>();
     REQUIRE(microbatches > 8);
     CHECK(peak(run) <= peak(runs["1f1b"]));
     const auto asked = nlohmann::json::parse(
-        folder.data(joined_words({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
-                                  "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
-                                 job)));
+        folder.data(joined({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
+                            "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
+                           job)));
     CHECK(run["makespan_ns"] == asked["makespan_ns"]);
     CHECK(peak(run) == peak(asked));
     CHECK(run["assumptions"].dump().find(std::to_string(4 * 8 / microbatches) + " sample") != std::string::npos);
@@ -203,18 +198,18 @@ TEST_CASE("all schedules take at most 40 lines, and --details shows the rest") {
 TEST_CASE("where nothing fits, one summary has the nearest remedies, and the status is 1") {
   const Folder folder;
   const Words job{"compare", "--schedules", "all", "--model", "llama3-70b", "--hardware", "h100", "-p", "8", "-m", "8"};
-  const auto none = folder.run(joined_words(job, {"--topology", "dgx-h100:8"}));
+  const auto none = folder.run(joined(job, {"--topology", "dgx-h100:8"}));
   CHECK(none.status == 1);
   CHECK(none.out.find("best   none fits; nearest: ") != std::string::npos);
   CHECK(none.out.find("\nfits   with --") != std::string::npos);
   CHECK(none.out.find("out of memory") == std::string::npos);
   const auto runs =
-      nlohmann::json::parse(folder.run(joined_words(job, {"--topology", "dgx-h100:8", "--format", "json"})).out);
+      nlohmann::json::parse(folder.run(joined(job, {"--topology", "dgx-h100:8", "--format", "json"})).out);
   const auto told = [](const nlohmann::json& run) {
     return run.contains("memory_fit") && !run["memory_fit"]["remedies"].empty();
   };
   CHECK(std::count_if(runs["runs"].begin(), runs["runs"].end(), told) == 1);
-  CHECK(folder.run(joined_words(job, {"--topology", "dgx-h100:8", "--tp", "8"})).status == 0);  // some fit
+  CHECK(folder.run(joined(job, {"--topology", "dgx-h100:8", "--tp", "8"})).status == 0);  // some fit
   CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "0.1"}).status == 1);
   CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "3"}).status == 0);
 }
@@ -236,18 +231,18 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
 TEST_CASE("an asynchronous schedule is the best of its like only, and named where it is faster") {
   const Folder folder;
   const Words job{"compare", "-p", "4", "-m", "16", "--times", "f=1,b=2", "--comm", "0.4", "--schedules"};
-  const std::string both = folder.data(joined_words(job, {"1f1b,naive,pipelined-backprop"}));
+  const std::string both = folder.data(joined(job, {"1f1b,naive,pipelined-backprop"}));
   CHECK(both.find("best   1f1b: step ") != std::string::npos);
   CHECK(both.find("\nfaster pipelined-backprop takes ") != std::string::npos);
   CHECK(both.find("asynchronous") != std::string::npos);
   CHECK(both.find("* 1f1b ") != std::string::npos);
-  const std::string only_other = folder.data(joined_words(job, {"1f1b,pipelined-backprop"}));
+  const std::string only_other = folder.data(joined(job, {"1f1b,pipelined-backprop"}));
   CHECK(only_other.find("best   1f1b: of these the only one without gradients of older") != std::string::npos);
-  const std::string alone = folder.data(joined_words(job, {"pipedream,pipelined-backprop"}));
+  const std::string alone = folder.data(joined(job, {"pipedream,pipelined-backprop"}));
   CHECK(alone.find("best   pipelined-backprop: step ") != std::string::npos);
   CHECK(alone.find("\nfaster ") == std::string::npos);
   // Slower than the best: nothing to say.
-  CHECK(folder.data(joined_words(job, {"1f1b,pipedream"})).find("\nfaster ") == std::string::npos);
+  CHECK(folder.data(joined(job, {"1f1b,pipedream"})).find("\nfaster ") == std::string::npos);
 }
 
 TEST_CASE("a comparison of one schedule says so, and how to have more") {

@@ -12,11 +12,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-Words joined(Words first, const Words& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 // A run's numbers, without what names the schedule.
 json numbers(const std::string& text) {
   json run = json::parse(text);

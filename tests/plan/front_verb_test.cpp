@@ -14,11 +14,6 @@ using Json = nlohmann::json;
 
 using Words = std::vector<std::string>;
 
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 Words front_of_small(const Words& more) {
   return joined({"plan", "--model", "gpt2-medium", "--gpus", "4", "--global-batch", "16", "--schedules", "1f1b", "--cp",
                  "1", "--front"},

@@ -12,6 +12,13 @@
 
 namespace debubble::testing {
 
+// A command line and what is added to it.
+[[nodiscard]] inline std::vector<std::string> joined(std::vector<std::string> words,
+                                                     const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 struct Outcome {
   int status = 0;  // exit status; minus the signal's number when a signal ended it
   bool timed_out = false;

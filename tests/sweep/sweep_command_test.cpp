@@ -15,11 +15,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 std::vector<json> rows_in(const std::string& text) {
   std::vector<json> rows;
   std::istringstream lines(text);

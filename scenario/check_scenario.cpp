@@ -221,7 +221,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
        .group = kGroup,
        .type = "MODE",
        .words = "overlapped|blocking|coupled|late",
-       .help = "overlapped (default), blocking, coupled or late",
+       .help = "sends overlapped (default), blocking, coupled, late",
        .preset = "overlapped",
        .target = &flags.p2p},
   };

@@ -61,7 +61,7 @@ def simulate(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # overlapped (default), blocking, coupled or late
+    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -155,7 +155,7 @@ def compare(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # overlapped (default), blocking, coupled or late
+    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -268,7 +268,7 @@ def plan(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # overlapped (default), blocking, coupled or late
+    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -369,7 +369,7 @@ def schedule(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # overlapped (default), blocking, coupled or late
+    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cost_models/partition/balance.hpp"
+#include "cost_models/partition/framework_cuts.hpp"
 #include "cost_models/partition/layout.hpp"
 #include "cost_models/partition/memory.hpp"
 #include "sim/core/error.hpp"
@@ -90,6 +91,8 @@ std::vector<int> layers_of_stages(const CutRule& rule, const LayersToCut& layers
       return even_layers(layers);
     case CutRule::How::kLayout:
       return parse_layout(rule.text, layers.stages, *layers.profile);
+    case CutRule::How::kFramework:
+      return framework_cut(rule.text, layers);
     case CutRule::How::kLayers:
       return rule.layers;
     case CutRule::How::kMemory:
@@ -122,10 +125,11 @@ CutRule parse_cut_rule(const std::string& text) {
   CutRule rule;
   rule.for_devices = text == kBalancedCut;
   if (rule.for_devices) return rule;
-  rule.how = text == kMemoryCut ? How::kMemory
-             : text == kEvenCut ? How::kEven
-             : is_layout(text)  ? How::kLayout
-                                : How::kTyped;
+  rule.how = text == kMemoryCut       ? How::kMemory
+             : text == kEvenCut       ? How::kEven
+             : is_framework_cut(text) ? How::kFramework
+             : is_layout(text)        ? How::kLayout
+                                      : How::kTyped;
   rule.text = text;
   return rule;
 }

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,12 +22,13 @@ inline constexpr const char* kMemoryCut = "memory";
 
 struct CutRule {
   enum class How {
-    kBalanced,  // the slowest stage is the fastest that there is
-    kEven,      // as many blocks on each stage: Megatron-LM's own cut
-    kMemory,    // the fastest that fits the devices' memory
-    kLayout,    // Megatron-LM's letters
-    kTyped,     // layers per stage, as typed
-    kLayers     // those of a job that was cut before
+    kBalanced,   // the slowest stage is the fastest that there is
+    kEven,       // as many blocks on each stage: Megatron-LM's own cut
+    kMemory,     // the fastest that fits the devices' memory
+    kLayout,     // Megatron-LM's letters
+    kFramework,  // by a framework's rule (cost_models/partition/framework_cuts.hpp)
+    kTyped,      // layers per stage, as typed
+    kLayers      // those of a job that was cut before
   };
   How how = How::kBalanced;
   std::string text = kBalancedCut;  // as --partition takes it
@@ -57,6 +59,17 @@ struct CutRule {
 // The cheaper of a whole and a split backward.
 [[nodiscard]] Nanoseconds least_backward(const ProfileLayer& layer);
 
+// What frameworks' rules ask of a model beside its layers; 0: not known.
+struct CutSizes {
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t feed_forward = 0;
+  std::int64_t vocabulary = 0;
+  int mlp_matrices = 2;  // of a block: 3 where the MLP is gated
+  Bytes head_norm = 0;   // weights of the final norm, where it lies in the head's layer
+  bool tied = false;     // the head has the embedding's weights
+};
+
 // What a rule is applied to.
 struct LayersToCut {
   const Profile* profile = nullptr;
@@ -66,6 +79,7 @@ struct LayersToCut {
   // With `times`: what `stage` and the next one take in addition where the next one's first layer is `end`.
   std::function<Nanoseconds(int stage, int end)> boundary{};
   const MemoryCutJob* memory = nullptr;  // kMemory; without it that is no rule, but a list that is none
+  CutSizes sizes{};                      // kFramework
 };
 
 struct LayerCut {
@@ -75,7 +89,7 @@ struct LayerCut {
 };
 
 // Throws InputError: L004 to L007, S061 and S063 for numbers, F003 where the blocks cannot be shared evenly, J030 and
-// J034 for a layout.
+// J034 for a layout; and what framework_cut throws.
 [[nodiscard]] LayerCut cut_layers(const CutRule& rule, const LayersToCut& layers);
 
 }  // namespace debubble

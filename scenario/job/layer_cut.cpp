@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "cost_models/partition/framework_cuts.hpp"
 #include "scenario/job/links.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/slow.hpp"
@@ -11,6 +12,24 @@
 #include "sim/core/at.hpp"
 
 namespace debubble {
+namespace {
+
+CutSizes sizes_to_cut(const Scenario& scenario, const Profile& profile) {
+  if (scenario.transformer.setup) {
+    return cut_sizes(scenario.transformer.setup->shape, bytes_of(scenario.transformer.setup->weights));
+  }
+  CutSizes sizes;
+  if (const auto& measured = profile.transformer) {
+    sizes.hidden = measured->hidden;
+    sizes.heads = measured->heads;
+    sizes.feed_forward = measured->feed_forward;
+    sizes.vocabulary = measured->vocabulary;
+    sizes.mlp_matrices = measured->gated ? 3 : 2;
+  }
+  return sizes;
+}
+
+}  // namespace
 
 LayersOnStages::LayersOnStages(const Scenario& scenario, const Schedule& schedule)
     : scenario_(scenario), schedule_(schedule) {
@@ -29,7 +48,9 @@ LayersOnStages::LayersOnStages(const Scenario& scenario, const Schedule& schedul
 LayerCut LayersOnStages::cut(const Profile& profile, const TrainingState& state) const {
   if (scenario_.partition.automatic()) return balanced(profile);
   if (scenario_.partition.how == CutRule::How::kMemory) return for_memory(profile, state);
-  return cut_layers(scenario_.partition, {&profile, schedule_.stages});
+  LayersToCut layers{&profile, schedule_.stages};
+  layers.sizes = sizes_to_cut(scenario_, profile);
+  return cut_layers(scenario_.partition, layers);
 }
 
 LayerCut LayersOnStages::balanced(const Profile& profile) const {
@@ -106,7 +127,8 @@ std::string LayersOnStages::text(const LayerCut& cut) const {
   const CutRule& rule = scenario_.partition;
   std::string text = partition_text(cut.layers);
   if (!alike()) return text + " (auto, for each device's speed" + (rule.transfers_counted > 0 ? " and links)" : ")");
-  if (rule.automatic() || rule.how == CutRule::How::kEven) return text + " (" + rule.text + ")";
+  const bool named = rule.how == CutRule::How::kEven || rule.how == CutRule::How::kFramework;
+  if (rule.automatic() || named) return text + " (" + rule.text + ")";
   if (rule.how != CutRule::How::kMemory) return text;
   return text + (cut.lacking == 0 ? " (memory)" : " (memory: no cut fits, this one lacks least)");
 }

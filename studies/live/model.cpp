@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cost_models/partition/partition.hpp"
+#include "cost_models/partition/framework_cuts.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/model/model_config.hpp"
 #include "sim/core/model_presets.hpp"
@@ -19,14 +19,15 @@ std::int64_t block_weight(const TransformerShape& shape, const WorkloadSize& siz
 // A profile whose times are weights: the balance sees nothing else.
 Profile weighed_layers(const TransformerShape& shape, const WorkloadSize& size) {
   Profile profile;
-  const auto add = [&](std::int64_t weight) {
+  const auto add = [&](std::int64_t weight, std::int64_t parameters) {
     ProfileLayer& layer = profile.layers.emplace_back();
+    layer.parameters = parameters;
     layer.forward.median = weight;
     layer.backward = TimeStatistics{2 * weight, {}, {}, 0};
   };
-  add(shape.hidden);  // the embedding copies a row
-  for (std::int64_t k = 0; k < shape.layers; ++k) add(block_weight(shape, size));
-  add(head_parameters(shape));
+  add(shape.hidden, embedding_parameters(shape));  // the embedding copies a row
+  for (std::int64_t k = 0; k < shape.layers; ++k) add(block_weight(shape, size), block_parameters(shape));
+  add(head_parameters(shape), head_parameters(shape));
   profile.layers.front().kind = "embedding";
   profile.layers.back().kind = "head";
   return profile;
@@ -43,7 +44,9 @@ std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSi
                                  int stages, std::vector<Assumption>& assumptions) {
   const bool automatic = choice.automatic();
   const Profile weighed = weighed_layers(shape, size);
-  std::vector<int> partition = cut_layers(choice, {&weighed, stages}).layers;
+  LayersToCut layers{&weighed, stages};
+  layers.sizes = cut_sizes(shape, 1);
+  std::vector<int> partition = cut_layers(choice, layers).layers;
   assumptions.push_back({"model",
                          shape.name + ", microbatch " + std::to_string(size.microbatch) + " x " +
                              std::to_string(size.sequence) + ", " + to_string(size.type),

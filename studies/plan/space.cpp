@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cost_models/partition/framework_cuts.hpp"
 #include "cost_models/partition/partition.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
@@ -229,7 +230,7 @@ class SpaceMaker {
     for (const std::string& word : partitions_) {
       base.partition = word;
       add_microbatches(base);
-      const bool named = word.empty() || word == kEvenCut || word == kMemoryCut;
+      const bool named = word.empty() || word == kEvenCut || word == kMemoryCut || is_framework_cut(word);
       if (base.pipeline == 1 && named) return;  // one stage has nothing to cut
     }
   }
@@ -245,9 +246,10 @@ class SpaceMaker {
     for (const std::string& word : found->second) {
       const CutRule choice = parse_cut_rule(word);
       if (choice.how == CutRule::How::kTyped && word.find_first_not_of("0123456789,") != std::string::npos) {
-        throw InputError(
-            Diagnostic{"C002", place_of(request_, "partition"), "\"" + word + "\" is not a cut of the layers",
-                       "write auto, even, memory, layers per stage (--partition 8,8,7,9), or Megatron-LM's layout"});
+        throw InputError(Diagnostic{
+            "C002", place_of(request_, "partition"), "\"" + word + "\" is not a cut of the layers",
+            "write auto, even, memory, torchtitan, nanotron, deepspeed, layers per stage (--partition 8,8,7,9), or "
+            "Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;
       if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);

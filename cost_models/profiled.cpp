@@ -207,7 +207,7 @@ void check_profiled(const Profile& profile, const std::vector<int>& partition, c
                     double weight_share) {
   std::int64_t placed = 0;
   for (const int size : partition) {
-    if (size < 1) throw InputError({"L004", "", "a stage gets " + std::to_string(size) + " layers", ""});
+    if (size < 0) throw InputError({"L004", "", "a stage gets " + std::to_string(size) + " layers", ""});
     placed += size;
   }
   if (placed != static_cast<std::int64_t>(profile.layers.size())) {
@@ -255,7 +255,11 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
     const auto begin = static_cast<std::size_t>(layer - profile.layers.begin());
     for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
     costs.stages.push_back(sum.finish(state));
-    set_recomputation(profile, begin, costs.stages.back());
+    if (size > 0) {
+      set_recomputation(profile, begin, costs.stages.back());
+    } else if (begin > 0) {
+      costs.stages.back().output = profile.layers[begin - 1].output;  // what it gets goes on
+    }
   }
   explain_profile(profile, state, {weight_share, share_source}, gaps, assumptions);
   return costs;

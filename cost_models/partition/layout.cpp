@@ -6,112 +6,14 @@
 
 #include "cost_models/partition/blocks.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/numbers.hpp"
+#include "sim/core/layout_letters.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr std::string_view kLayoutLetters = "EtmL";
-// Expanded; far more than any model has, and little enough to hold.
-constexpr std::size_t kMostLetters = 1'000'000;
-
 [[noreturn]] void fail_partition(std::string code, std::string message, std::string help, std::size_t column = 0) {
   const std::string place = column == 0 ? "--partition" : "--partition, column " + std::to_string(column);
   throw InputError({std::move(code), place, std::move(message), std::move(help)});
-}
-
-std::string shown(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte > 0x20 && byte < 0x7f ? "\"" + std::string(1, c) + "\"" : "byte " + std::to_string(byte);
-}
-
-// Writes out the repetitions: "t*2|(t|)*2" becomes "tt|t|t|".
-class Expander {
- public:
-  explicit Expander(std::string_view text) : text_(text) {}
-
-  std::string expand() {
-    std::string result = sequence(false);
-    if (at_ < text_.size())
-      fail_partition("J030", "this \")\" closes nothing", "write repeated stages like (tt|)*20", at_ + 1);
-    return result;
-  }
-
- private:
-  void skip_cosmetics() {
-    while (at_ < text_.size() && (text_[at_] == ',' || text_[at_] == ' ')) ++at_;
-  }
-
-  std::string sequence(bool inside) {
-    std::string result;
-    for (skip_cosmetics(); at_ < text_.size() && text_[at_] != ')'; skip_cosmetics()) {
-      append(result, item(inside));
-    }
-    return result;
-  }
-
-  std::string item(bool inside) {
-    const std::size_t begin = at_;
-    const char c = text_[at_++];
-    if (c == '(') {
-      if (inside) fail_partition("J030", "parentheses do not nest", "write out the inner repetition", begin + 1);
-      const std::string group = sequence(true);
-      if (at_ == text_.size())
-        fail_partition("J030", "this \"(\" is never closed", "write it like (tt|)*20", begin + 1);
-      ++at_;
-      if (group.empty()) fail_partition("J030", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
-      skip_cosmetics();
-      if (at_ == text_.size() || text_[at_] != '*') {
-        fail_partition("J030", "parentheses are for repetition, and no *N follows", "write it like (tt|)*20", at_ + 1);
-      }
-      return repeated(group);
-    }
-    if (c != '|' && kLayoutLetters.find(c) == std::string_view::npos) {
-      fail_partition("J030", shown(c) + " is not part of a layout",
-                     "E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N", begin + 1);
-    }
-    return at_ < text_.size() && text_[at_] == '*' ? repeated(std::string(1, c)) : std::string(1, c);
-  }
-
-  // Reads "*N" and repeats.
-  std::string repeated(const std::string& unit) {
-    const std::size_t star = at_++;
-    std::string_view rest = text_.substr(at_);
-    const bool digit = !rest.empty() && rest.front() >= '0' && rest.front() <= '9';
-    const auto times = take_whole<std::size_t>(rest);
-    if (!digit) {
-      fail_partition("J030", "a number of repetitions must follow the \"*\"", "write it like t*3", star + 2);
-    }
-    if (!times || *times > kMostLetters / unit.size()) {
-      fail_partition("J030", "that many repetitions are more than a model has", "check the number", star + 2);
-    }
-    if (*times == 0) fail_partition("J030", "0 repetitions place nothing", "leave it out", star + 2);
-    at_ = text_.size() - rest.size();
-    std::string result;
-    for (std::size_t k = 0; k < *times; ++k) result += unit;
-    return result;
-  }
-
-  void append(std::string& result, const std::string& more) const {
-    result += more;
-    if (result.size() > kMostLetters)
-      fail_partition("J030", "the layout repeats more than a model has", "check the numbers", at_);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-std::vector<std::string> split_stages(const std::string& letters) {
-  std::vector<std::string> stages(1);
-  for (const char c : letters) {
-    if (c == '|') {
-      stages.emplace_back();
-    } else {
-      stages.back() += c;
-    }
-  }
-  return stages;
 }
 
 // What Megatron demands of every layout.
@@ -153,9 +55,7 @@ std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
       letters += 'm';
     }
   }
-  constexpr std::size_t kShortEnough = 4;
-  if (letters.size() < kShortEnough || letters.find_first_not_of('t') != std::string::npos) return letters;
-  return "t*" + std::to_string(letters.size());
+  return letters;
 }
 
 void check_cut(int cut, const LayerCounts& counts) {
@@ -171,15 +71,8 @@ void check_cut(int cut, const LayerCounts& counts) {
 
 }  // namespace
 
-bool is_layout(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return false;
-  return text.find('|') != std::string_view::npos || text[first] == '(' ||
-         kLayoutLetters.find(text[first]) != std::string_view::npos;
-}
-
 std::vector<int> parse_layout(std::string_view text, int stages, const Profile& profile) {
-  const std::vector<std::string> letters = split_stages(Expander(text).expand());
+  const std::vector<std::string> letters = layout_letters(text);
   check_order(letters);
   if (letters.size() != static_cast<std::size_t>(stages)) {
     fail_partition(
@@ -206,11 +99,10 @@ std::vector<int> parse_layout(std::string_view text, int stages, const Profile& 
                    "those of " + profile.model + " follow its head: put m and L on one stage, as in t*2mL");
   }
   for (std::size_t stage = 0; stage < sizes.size(); ++stage) {
-    if (sizes[stage] > 0) continue;
+    if (sizes[stage] > 0 || letters[stage].empty()) continue;
     fail_partition("J034",
                    "stage " + std::to_string(stage) + " (\"" + letters[stage] + "\") gets no layer of " + profile.model,
-                   letters[stage].empty() ? "a stage without work cannot be simulated"
-                                          : "the profile has no layer of that kind, so the stage would cost nothing");
+                   "the profile has no layer of that kind, so the stage would cost nothing");
   }
   return sizes;
 }
@@ -227,19 +119,7 @@ std::string write_layout(const std::vector<int>& partition, const Profile& profi
   if (stages.empty()) return "";
   stages.front().insert(0, "E");
   stages.back() += "L";
-  std::string text;
-  for (std::size_t k = 0; k < stages.size();) {
-    std::size_t same = k;
-    while (same + 1 < stages.size() && stages[same] == stages[k]) ++same;  // the last stage has no '|'
-    if (same - k > 1) {
-      text += "(" + stages[k] + "|)*" + std::to_string(same - k) + ",";
-      k = same;
-    } else {
-      text += stages[k] + (k + 1 < stages.size() ? "|" : "");
-      ++k;
-    }
-  }
-  return text;
+  return layout_text(std::move(stages));
 }
 
 }  // namespace debubble

@@ -11,6 +11,7 @@
 #include "cost_models/partition/layout.hpp"
 #include "cost_models/partition/memory.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/layout_letters.hpp"
 #include "sim/core/numbers.hpp"
 
 namespace debubble {

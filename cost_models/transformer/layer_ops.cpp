@@ -210,10 +210,13 @@ std::vector<LayerPlace> layer_places(const TransformerShape& shape) {
   for (std::int64_t block = 0; block < shape.layers; ++block) {
     places.push_back({LayerPlace::Kind::kBlock, block, has_experts(shape, block), block_variant(shape, block)});
   }
-  places.push_back({LayerPlace::Kind::kHead, 0, false});
+  const bool head_first = shape.predictor_place == PredictorPlace::kBehindHead;
+  const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
+  if (head_first) places.push_back(head);
   for (std::int64_t k = 0; k < shape.predicted_tokens; ++k) {
     places.push_back({LayerPlace::Kind::kPredictor, k, shape.experts > 0});
   }
+  if (!head_first) places.push_back(head);
   return places;
 }
 

@@ -65,7 +65,8 @@ struct LayerOp {
 // writes nor reads what it takes from there (CostChange::fused_passes). Where a collective lies between, none can.
 void fuse_passes(std::vector<LayerOp>& ops);
 
-// The model's layers in order: embedding, blocks, head, predictors.
+// The model's layers in order: embedding, blocks, head, predictors, or the head last
+// (TransformerShape::predictor_place).
 [[nodiscard]] std::vector<LayerPlace> layer_places(const TransformerShape& shape);
 
 // Forward and backward FLOPs of one sample's tokens in that layer over all ranks, without recomputation: what MFU

@@ -96,12 +96,15 @@ Profile modelled_profile(const ModelRequest& request) {
   profile.origin.device = request.kernels.hardware.name;
   profile.origin.method = "sum of modelled kernels and of collectives that nothing hides";
   OpClock clock(request);
-  // Blocks of one kind cost the same.
-  std::map<std::tuple<LayerPlace::Kind, bool, std::int64_t>, ProfileLayer> known;
+  // Blocks of one kind cost the same; what the first predictor and the last block hold beside is theirs alone.
+  std::map<std::tuple<LayerPlace::Kind, bool, std::int64_t, bool>, ProfileLayer> known;
   const std::vector<LayerPlace> places = layer_places(request.setup.shape);
   profile.layers.reserve(places.size());
   for (const LayerPlace& place : places) {
-    const auto key = std::tuple{place.kind, place.moe, place.variant};
+    const bool last_block = place.kind == LayerPlace::Kind::kBlock && place.number + 1 == request.setup.shape.layers;
+    const bool alone = last_block ? request.setup.shape.predictor_place != PredictorPlace::kBehindHead
+                                  : place.kind == LayerPlace::Kind::kPredictor && place.number == 0;
+    const auto key = std::tuple{place.kind, place.moe, place.variant, alone};
     if (!known.contains(key)) known.emplace(key, model_layer(request, place, clock));
     profile.layers.push_back(known.at(key));
     profile.layers.back().name = layer_name(place);

@@ -109,8 +109,7 @@ std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer
 }  // namespace
 
 std::int64_t padded_vocabulary(const TrainingSetup& setup) {
-  constexpr std::int64_t kRows = 128;
-  const std::int64_t unit = kRows * setup.parallel.tensor;
+  const std::int64_t unit = std::max<std::int64_t>(1, setup.shape.vocabulary_unit) * setup.parallel.tensor;
   return share_of(setup.shape.vocabulary, unit) * unit;
 }
 
@@ -120,6 +119,8 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
   const TransformerShape& shape = setup.shape;
   const std::int64_t norm = norm_parameters(shape, shape.hidden);
   const bool one_stage = setup.parallel.pipeline == 1;
+  // Megatron-LM's norm behind the last block stays with it where predictors come before the head.
+  const bool norm_with_block = shape.predictor_place != PredictorPlace::kBehindHead;
   RankParameters numbers;
   switch (layer.kind) {
     case LayerPlace::Kind::kEmbedding:
@@ -127,10 +128,11 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
       break;
     case LayerPlace::Kind::kBlock:
       numbers = block_on_rank(setup, layer.moe);
+      if (norm_with_block && layer.number + 1 == shape.layers) numbers.dense += norm;
       break;
     case LayerPlace::Kind::kHead:
       // Tied weights lie twice where the first stage is not the last.
-      numbers.dense = norm + (shape.tied_embedding && one_stage ? 0 : table_on_rank(setup));
+      numbers.dense = (norm_with_block ? 0 : norm) + (shape.tied_embedding && one_stage ? 0 : table_on_rank(setup));
       if (shape.head_bias) numbers.dense += padded_vocabulary(setup) / setup.parallel.tensor;
       break;
     case LayerPlace::Kind::kPredictor:
@@ -138,6 +140,7 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
       numbers.dense += 3 * norm + share_of(2 * shape.hidden * shape.hidden, setup.parallel.tensor);
       // It looks tokens up; a tied head on its stage is the table.
       if (layer.number == 0 && !one_stage && !shape.tied_embedding) numbers.dense += table_on_rank(setup);
+      if (layer.number == 0 && shape.predictor_place == PredictorPlace::kApart) numbers.dense += table_on_rank(setup);
       break;
   }
   return numbers;

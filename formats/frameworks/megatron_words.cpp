@@ -155,7 +155,10 @@ bool is_place_of_data(const std::string& path) {
 // What the reader of arguments says is for scripts.
 MegatronScenario read_argument_words(const std::string& text, const std::string& name) {
   try {
-    return read_megatron(text, name);
+    LaunchGiven given;
+    given.shell.path = name;
+    given.as_megatron = false;  // configurations have defaults of their own
+    return read_megatron(text, name, given);
   } catch (const InputError& error) {
     std::vector<Diagnostic> problems = error.diagnostics();
     for (Diagnostic& problem : problems) {

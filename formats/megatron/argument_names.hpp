@@ -22,7 +22,9 @@ sequence-parallel cp-comm-type* world-size= actor-num-nodes= actor-num-gpus-per-
 micro-batch-size= global-batch-size= rampup-batch-size* gas= num-layers-per-virtual-pipeline-stage=
 num-virtual-stages-per-pipeline-rank= pipeline-model-parallel-layout= decoder-first-pipeline-num-layers=
 decoder-last-pipeline-num-layers= account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split
-overlap-p2p-communication no-overlap-p2p-communication
+overlap-p2p-communication no-overlap-p2p-communication overlap-p2p-communication-warmup-flush
+microbatch-group-size-per-virtual-pipeline-stage= use-tp-pp-dp-mapping tensor-parallel-num-weight-shards=
+main-grads-dtype= sgd-momentum=
 fp16 bf16 fp8-format= fp8-hybrid fp8-e4m3 fp8-margin= fp8-interval= fp8-amax-history-len= fp8-amax-compute-algo=
 fp8-wgrad fp8-recipe= fp8-param-gather use-precision-aware-optimizer exp-avg-dtype= exp-avg-sq-dtype=
 accumulate-allreduce-grads-in-fp32 grad-reduce-in-bf16
@@ -59,15 +61,15 @@ use-ulysses | ranks that share a sequence by DeepSpeed's all-to-all
 hierarchical-context-parallel-sizes* hybrid-context-parallel max-seqlen-per-dp-cp-rank= cp-partition-mode= | another layout of context ranks
 num-distributed-optimizer-instances= num-distributed-optimizer-instances-per-group= | several groups that share the optimizer's state
 enable-zero-bubble zero-bubble-v-schedule zero-bubble-v-schedule-mem-setup= zero-bubble-max-pending-backward= zero-bubble-adaptive-memory-limit-percentile= enable-optimizer-post-validation enable-1f1b-v zero-bubble-pipeline-timers-start-iter= zero-bubble-pipeline-timers-end-iter= enable-exactly-numeric-match use-interleaved-1f1b enable-vocab-parallel disable-backward-fusion interleave-group-size= 1f1b-v allow-padding-num-layers enable-dualpipe-v delay-wgrad-compute patch-zero-bubble num-seq-splits= cpu-offload pipeline-schedule= | another schedule: give it with --schedule
-microbatch-group-size-per-virtual-pipeline-stage= defer-embedding-wgrad-compute wgrad-deferral-limit= batch-p2p-communication no-batch-p2p-comm overlap-p2p-communication-warmup-flush ep-overlap-early-attn-memory-release | details of the schedule
+defer-embedding-wgrad-compute wgrad-deferral-limit= batch-p2p-communication no-batch-p2p-comm ep-overlap-early-attn-memory-release | details of the schedule
 standalone-embedding-stage use-standalone-embedding-stage | a stage for the embedding alone
 moe-permute-fusion moe-router-topk-limited-devices= moe-use-legacy-grouped-gemm moe-use-upcycling moe-upcycling-granularity= moe-extended-tp moe-hybridep-num-sms= moe-deepep-num-sms= moe-input-jitter-eps= | details of the exchange of tokens
 moe-layer-recompute moe-router-padding-for-fp8 moe-router-padding-for-quantization moe-apply-probs-on-input moe-latent-size= moe-pad-experts-for-cuda-graph-inference moe-paged-stash | experts in another form
 use-residual moe-train-capacity-factor= moe-eval-capacity-factor= moe-min-capacity= moe-token-dropping moe-loss-coeff= mlp-type= disable-moe-token-dropping disable-moe-top2-2nd-expert-sampling moe-top2-2nd-expert-sampling create-moe-param-group enable-expert-tensor-parallelism inference | experts as DeepSpeed has them
 fp4-format= fp4-recipe= fp4-param-gather fp4-param first-last-layers-bf16 num-layers-at-start-in-bf16= num-layers-at-end-in-bf16= fp8-quantizer-factory= te-precision-config-file= fp8-dot-product-attention fp8-multi-head-attention keep-fp8-weight-transpose-cache reuse-grad-buf-for-mxfp8-param-ag | products in another form of 8 or 4 bits
-main-params-dtype= main-grads-dtype= store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
+main-params-dtype= store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
 outer-dp-sharding-strategy= fsdp-double-buffer init-model-with-meta-device torch-fsdp2-no-reshard-after-forward suggested-communication-unit-size= fsdp-manual-registration enable-full-sharding-in-hsdp fsdp-all-gather-in-start-param-sync | how shards are gathered
-use-nccl-ub disable-symmetric-registration use-sharp ddp-pad-buckets-for-high-nccl-busbw use-ring-exchange-p2p ddp-average-in-collective use-tp-pp-dp-mapping rank-order= high-priority-stream-groups* overlap-dispatch-backward-with-experts-wgrad nccl-all-reduce-for-prefill no-delay-grad-reduce delay-grad-reduce delay-param-gather no-scatter-gather-tensors-in-pipeline contiguous-buffers use-contiguous-buffers-in-local-ddp use-cpu-initialization-memory ddp-impl= DDP-impl= | how collectives are sent
+use-nccl-ub disable-symmetric-registration use-sharp ddp-pad-buckets-for-high-nccl-busbw use-ring-exchange-p2p ddp-average-in-collective  rank-order= high-priority-stream-groups* overlap-dispatch-backward-with-experts-wgrad nccl-all-reduce-for-prefill no-delay-grad-reduce delay-grad-reduce delay-param-gather no-scatter-gather-tensors-in-pipeline contiguous-buffers use-contiguous-buffers-in-local-ddp use-cpu-initialization-memory ddp-impl= DDP-impl= | how collectives are sent
 zero-reduce-scatter zero-contigious-gradients zero-contiguous-gradients zero-reduce-bucket-size= zero-allgather-bucket-size= memory-centric-tiled-linear tile-factor= ds-inference ds-pipeline-enabled deepspeed-mpi compression-training | details of ZeRO
 cuda-graph-scope* cuda-graph-modules* cuda-graph-use-single-mempool cuda-graph-retain-backward-graph cuda-graph-warmup-steps= inference-dynamic-batching cuda-graph-num-warmup-steps= optimizer-cuda-graph | which parts are in a CUDA graph
 variable-seq-lengths reset-attention-mask use-packed-sequence sft use-dynamic-batch-size max-tokens-per-gpu= log-probs-max-tokens-per-gpu= train-mtp sequence-packing packing-buffer-size= data-efficiency-curriculum-learning curriculum-learning random-ltd random-ltd-layer-num= train-tokens-random-ltd= decrease-batch-size-if-needed use-varlen dynamic-context-parallel | samples of different lengths
@@ -84,7 +86,7 @@ overlap-param-gather-with-optimizer-step ddp-num-buckets= align-grad-reduce alig
 )";
 
 constexpr std::string_view kArgumentsWithoutEffect = R"(
-adam-beta1= adam-beta2= adam-eps= beta1= sgd-momentum= weight-decay= start-weight-decay= end-weight-decay=
+adam-beta1= adam-beta2= adam-eps= beta1= weight-decay= start-weight-decay= end-weight-decay=
 weight-decay-incr-style= clip-grad= lr= min-lr= decoupled-lr= decoupled-min-lr= lr-decay-style= lr-decay-iters=
 lr-decay-samples= lr-decay-tokens= lr-warmup-fraction= lr-warmup-iters= lr-warmup-samples= lr-warmup-tokens=
 lr-warmup-init= lr-wsd-decay-style= lr-wsd-decay-samples= lr-wsd-decay-iters= warmup= override-opt-param-scheduler

@@ -17,6 +17,9 @@ class MegatronArguments {
   explicit MegatronArguments(const std::vector<std::string>& words);
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
+  // All that was given, by today's names, asked for or not.
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& values() const { return values_; }
+  [[nodiscard]] bool has_older_names() const { return !renamed_.empty(); }
   [[nodiscard]] bool flag(const std::string& name);
   [[nodiscard]] std::optional<std::string> word(const std::string& name);
   // All words after the name.

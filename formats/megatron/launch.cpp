@@ -116,6 +116,7 @@ class Reader {
     compare_others(trainings, result);
     result.program = shown(first.program, found_.unknowns);
     result.line = first.line;
+    result.environment = first.environment;
     result.missing_files = missing_files();
     find_config(first, result);
     count_ranks(first, result);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace debubble {
 struct LaunchGiven {
   shell::Given shell;
   std::optional<std::int64_t> gpus;  // ranks in all
+  bool as_megatron = true;           // whether what Megatron-LM itself refuses is refused
   bool needs_ranks = true;           // whether it is asked for their number, and for DeepSpeed's file
 };
 
@@ -21,12 +23,15 @@ struct MegatronLaunch {
   std::string program;                 // pretrain_gpt.py; "" of a bare list of arguments
   std::vector<std::string> arguments;  // what is not known of those without effect stands as <NAME>
   std::optional<std::int64_t> ranks;   // nothing: the text does not say, and nobody needs it
-  std::string config;                  // DeepSpeed's configuration, where there is one
+  // Variables that its rules ask for, where the script sets them.
+  std::map<std::string, std::string> environment;
+  std::string config;  // DeepSpeed's configuration, where there is one
   std::string config_path;
   std::string missing_ranks;  // what would say the number of ranks
   std::string missing_files;  // "; it may be set by FILE, --file PATH=FILE" where such files are not here
   int line = 0;               // of the script, where it is started; 0: not of a script
   bool script = true;
+  bool as_megatron = true;  // as in LaunchGiven
   std::vector<std::string> notes;
 };
 

@@ -74,7 +74,9 @@ MegatronNumberFormats number_formats(MegatronArguments& arguments) {
   }
   read_optimizer(arguments, bfloat, formats);
   (void)arguments.flag("accumulate-allreduce-grads-in-fp32");
-  if (arguments.flag("grad-reduce-in-bf16")) formats.flags.emplace_back("grad-dtype", "bf16");
+  const std::string main = arguments.word("main-grads-dtype").value_or("fp32");
+  const bool kept_low = main == "bf16" || main == "torch.bfloat16";
+  if (arguments.flag("grad-reduce-in-bf16") || kept_low) formats.flags.emplace_back("grad-dtype", "bf16");
   return formats;
 }
 

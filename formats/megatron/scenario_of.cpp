@@ -3,6 +3,7 @@
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/log.hpp"
 #include "formats/megatron/older_arguments.hpp"
+#include "formats/megatron/refusals.hpp"
 #include "formats/megatron/translation.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -35,7 +36,9 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name)
 
 MegatronScenario read_megatron(const std::string& text, const std::string& name, const LaunchGiven& given) {
   if (is_megatron_log(text)) return read_log(text, name);
-  return megatron_scenario(read_launch(text, name, given), name);
+  MegatronLaunch launch = read_launch(text, name, given);
+  launch.as_megatron = given.as_megatron;
+  return megatron_scenario(launch, name);
 }
 
 MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name) {
@@ -47,6 +50,7 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   }
   if (launch.script) arguments.refuse_at(launch_place(launch, name));
   arguments.refuse_without_value();
+  if (launch.as_megatron) refuse_as_megatron(arguments, launch, name);
   apply_deepspeed_config(arguments, launch, name);
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);

@@ -9,6 +9,7 @@
 #include "formats/megatron/expert_ranks.hpp"
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/number_formats.hpp"
+#include "formats/megatron/pipeline_cut.hpp"
 #include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/tensor_overlap.hpp"
 #include "formats/megatron/translation_model.hpp"
@@ -56,7 +57,14 @@ class Translation {
     if (context_ > 1 && exchange == "a2a") set("context-exchange", "all-to-all");
     if (exchange != "a2a" && exchange != "p2p") in_.find("--cp-comm-type " + exchange + ": counts as p2p");
     if (in_.flag("sequence-parallel") && tensor_ > 1) set("sequence-parallel", "true");
-    const std::int64_t model = tensor_ * pipeline_ * context_;
+    const std::int64_t shards =
+        std::max<std::int64_t>(1, in_.count("tensor-parallel-num-weight-shards").value_or(tensor_) / tensor_);
+    if (shards > 1) {
+      in_.find("--tensor-parallel-num-weight-shards: " + std::to_string(shards) +
+               " ranks hold parts of each weight; that they gather them, and have fewer replicas beside, is left out");
+    }
+    if (in_.flag("use-tp-pp-dp-mapping")) set("rank-order", "tp,cp,pp,dp");
+    const std::int64_t model = tensor_ * pipeline_ * context_ * shards;
     const std::int64_t world = launch_.ranks.value_or(in_.count("world-size").value_or(0));
     if (world == 0 && launch_.script) {
       fail("P030", launch_place(launch_, name),
@@ -128,27 +136,23 @@ class Translation {
       set_number("microbatches", 1);
     }
     if (in_.flag("rampup-batch-size")) in_.find("--rampup-batch-size: the full batch is simulated");
-    const auto layers = in_.number("num-layers-per-virtual-pipeline-stage");
-    auto chunks = in_.number("num-virtual-stages-per-pipeline-rank");
-    if (layers && *layers > 0) chunks = layers_ / pipeline_ / *layers;
-    if (chunks && *chunks > 1 && pipeline_ > 1) {
-      set("schedule", "interleaved");
-      set_number("chunks", *chunks);
-    } else {
-      set("schedule", "1f1b");
-    }
-    const auto layout = in_.word("pipeline-model-parallel-layout");
-    if (layout) set("partition", *layout);
-    bool even = !layout && pipeline_ > 1;
-    for (const char* uneven : {"decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers",
-                               "account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"}) {
-      if (!in_.flag(uneven)) continue;
-      even = false;
-      in_.find(std::string("--") + uneven + ": the partition is chosen by cost; write --partition a,b,c to set it");
-    }
-    if (even) set("partition", "even");
-    // Then one exchange, which everything waits for, lies between two steps of the schedule.
-    if (!in_.flag("overlap-p2p-communication") && in_.flag("no-overlap-p2p-communication")) set("p2p", "coupled");
+    const MegatronCut cut = megatron_cut(in_, layers_, pipeline_);
+    const bool interleaved = cut.chunks > 1 && pipeline_ > 1;
+    set("schedule", interleaved ? "interleaved" : "1f1b");
+    if (interleaved) set_number("chunks", cut.chunks);
+    const auto group = in_.count("microbatch-group-size-per-virtual-pipeline-stage");
+    if (interleaved && group && *group != pipeline_) set("param", "group=" + std::to_string(*group));
+    if (!cut.partition.empty()) set("partition", cut.partition);
+    read_transfers(interleaved);
+  }
+
+  // One stage per rank never overlaps its transfers: one exchange, which everything waits for, lies between two steps
+  // of the schedule. With several that is an argument.
+  void read_transfers(bool interleaved) {
+    const bool never = in_.flag("no-overlap-p2p-communication") && !in_.flag("overlap-p2p-communication");
+    (void)in_.flag("overlap-p2p-communication-warmup-flush");  // as transfers overlap here
+    const bool megatron = !in_.flag("deepspeed") && !in_.flag("zero-stage");
+    if (pipeline_ > 1 && (interleaved ? never : megatron || never)) set("p2p", "coupled");
   }
 
   void read_training() {
@@ -224,33 +228,53 @@ class Translation {
 
   void read_step() {
     const bool sharded = in_.flag("use-distributed-optimizer");
-    const std::int64_t stage = std::max<std::int64_t>(sharded || deepspeed_bf16_ ? 1 : 0, sharding_stage());
-    if (stage > 0 && data_ * context_ > 1) set_number("zero", stage);
+    const auto own = sharding_stage();
+    const std::int64_t stage = own.value_or(sharded || deepspeed_bf16_ ? 1 : 0);
     const bool across = data_ * context_ > 1;
-    const bool reduces = in_.flag("overlap-grad-reduce") && across;
-    const bool gathers = in_.flag("overlap-param-gather") && across && sharded;
+    if (stage > 0 && across) set_number("zero", stage);
+    // What ZeRO-2 and 3 send lies inside every op already.
+    const bool reduces = in_.flag("overlap-grad-reduce") && across && stage < 2;
+    const bool gathers = in_.flag("overlap-param-gather") && across && stage == 1;
     if (reduces) set("overlap-grad-reduce", "true");
     if (gathers) set("overlap-param-gather", "true");
     const auto bucket = in_.number("ddp-bucket-size");
     if (bucket && *bucket > 0 && (reduces || gathers)) set_number("bucket-size", *bucket);
-    const std::string optimizer = in_.word("optimizer").value_or("adam");
-    if (!optimizer.starts_with("adam")) in_.find("--optimizer " + optimizer + ": counts as Adam");
+    read_optimizer();
   }
 
-  // ZeRO's stage by DeepSpeed's or FSDP's arguments.
-  std::int64_t sharding_stage() {
+  // How many numbers per weight it keeps.
+  void read_optimizer() {
+    const std::string optimizer = in_.word("optimizer").value_or("adam");
+    const double momentum = in_.fraction("sgd-momentum").value_or(0.9);
+    if (optimizer.starts_with("adam")) return;
+    if (optimizer == "sgd") return set_number("moments", momentum > 0 ? 1 : 0);
+    if (optimizer == "lion") return set_number("moments", 1);
+    if (optimizer == "muon" || optimizer == "dist_muon") {
+      set_number("moments", 1);
+      in_.find("--optimizer " + optimizer +
+               ": one number per weight; that tables and norms have Adam's two, and what " +
+               "its step computes, is left out");
+      return;
+    }
+    in_.find("--optimizer " + optimizer + ": counts as Adam");
+  }
+
+  // ZeRO's stage by DeepSpeed's or FSDP's arguments; nothing: there are none.
+  std::optional<std::int64_t> sharding_stage() {
     const bool deepspeed = in_.flag("deepspeed");
     // Logs have "1.0".
     const auto stage = static_cast<std::int64_t>(std::clamp(in_.fraction("zero-stage").value_or(0), 0.0, 3.0));
-    const std::string strategy = in_.word("data-parallel-sharding-strategy").value_or("no_shard");
+    const auto given = in_.word("data-parallel-sharding-strategy");
     (void)in_.flag("no-pipeline-parallel");
     const bool megatron = in_.flag("use-megatron-fsdp");
-    const bool custom = in_.flag("use-custom-fsdp");
+    const bool custom = in_.flag("use-custom-fsdp");  // its older name, which shards nothing by itself
     if (in_.flag("use-torch-fsdp2")) return 3;
     if (megatron || custom) {
+      const std::string strategy = given.value_or(megatron ? "optim_grads_params" : "no_shard");
       return strategy == "optim" ? 1 : strategy == "optim_grads" ? 2 : strategy == "optim_grads_params" ? 3 : 0;
     }
-    return deepspeed ? std::min<std::int64_t>(stage, 3) : 0;
+    if (deepspeed) return std::max<std::int64_t>(deepspeed_bf16_ ? 1 : 0, stage);
+    return std::nullopt;
   }
 
   MegatronArguments& in_;

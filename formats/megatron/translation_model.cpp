@@ -1,10 +1,10 @@
 #include "formats/megatron/translation_model.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <optional>
 
+#include "formats/megatron/rule_facts.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 
@@ -128,12 +128,11 @@ class ModelArguments {
     const auto padded = in_.number("padded-vocab-size");
     auto vocabulary = in_.number("vocab-size");
     const std::string tokenizer = in_.word("tokenizer-type").value_or("");
-    const std::int64_t multiple =
-        in_.count("make-vocab-size-divisible-by").value_or(128) * in_.count("tensor-model-parallel-size").value_or(1);
+    const std::int64_t unit = in_.count("make-vocab-size-divisible-by").value_or(128);
     const auto target = in_.number("pad-vocab-size-to");
-    if (padded) return size("vocabulary", *padded);
-    if (target) return size("vocabulary", *target);
-    if (vocabulary && tokenizer.starts_with("Null")) ++*vocabulary;  // its end of a document
+    const std::int64_t tensor = in_.count("tensor-model-parallel-size").value_or(1);
+    if (padded) return set_vocabulary(*padded, tensor);
+    if (target) return set_vocabulary(*target, tensor);
     if (!vocabulary && tokenizer == "GPT2BPETokenizer") vocabulary = 50257;
     if (!vocabulary && tokenizer.starts_with("Llama2")) vocabulary = 32000;
     if (!vocabulary) {
@@ -142,7 +141,15 @@ class ModelArguments {
           "--model-size vocabulary=N to change it");
       vocabulary = 50257;
     }
-    size("vocabulary", (*vocabulary + multiple - 1) / multiple * multiple);
+    const std::int64_t multiple = unit * tensor;
+    set_vocabulary((*vocabulary + multiple - 1) / multiple * multiple, tensor);
+  }
+
+  // It is padded here, once.
+  void set_vocabulary(std::int64_t padded, std::int64_t tensor) {
+    constexpr std::int64_t kUsual = 128;
+    size("vocabulary", padded);
+    if (padded % (kUsual * tensor) != 0) size("vocabulary_unit", 1);
   }
 
   void read_switches(bool rms) {
@@ -185,8 +192,10 @@ class ModelArguments {
     size("expert_feed_forward", in_.number("moe-ffn-hidden-size").value_or(feed_forward_));
     copy_size("moe-shared-expert-intermediate-size", "shared_feed_forward");
     const auto interval = in_.number("expert-interval");
-    if (const auto every = in_.word("moe-layer-freq")) {
-      read_expert_blocks(*every);
+    if (in_.flag("moe-layer-freq")) {
+      std::string every;  // a list may be written with blanks
+      for (const std::string& word : in_.words("moe-layer-freq")) every += word;
+      read_expert_blocks(every);
     } else if (deepspeed || interval) {
       if (const std::int64_t every_so_many = interval.value_or(2); every_so_many > 1) size("moe_every", every_so_many);
     }
@@ -204,25 +213,36 @@ class ModelArguments {
     if (deep || in_.word("moe-token-dispatcher-type") == "flex") {
       set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
     }
-    if (in_.flag("overlap-moe-expert-parallel-comm")) set("moe-overlap", "on");
+    const auto dispatcher = in_.word("moe-token-dispatcher-type");
+    if (!deepspeed && in_.count("expert-model-parallel-size").value_or(1) > 1 &&
+        dispatcher.value_or("allgather") == "allgather") {
+      in_.find("--moe-token-dispatcher-type allgather: all ranks get all tokens; it counts as alltoall");
+    }
+    if (in_.flag("overlap-moe-expert-parallel-comm")) {
+      set("moe-overlap", "on");
+      in_.find(
+          "--overlap-moe-expert-parallel-comm: the order is the one without it, which holds one forward less on "
+          "each rank");
+    }
     if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
   }
 
-  // "2", or Python's "([0]*3+[1]*58)": so many dense blocks first, then blocks with experts.
   void read_expert_blocks(const std::string& text) {
-    if (!text.empty() && text.size() < 10 &&
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      return size("moe_every", std::stoll(text));
+    const auto blocks = expert_blocks(text, model_.layers);
+    if (!blocks || static_cast<std::int64_t>(blocks->size()) != model_.layers) {
+      return in_.find("--moe-layer-freq " + text + " is not understood: all blocks count with experts");
     }
-    std::string plain = text;
-    for (const char blank : {' ', '(', ')', '"', '\''}) std::erase(plain, blank);
-    std::int64_t dense = 0;
-    std::int64_t rest = 0;
-    if (std::sscanf(plain.c_str(), "[0]*%ld+[1]*%ld", &dense, &rest) == 2 && dense + rest == model_.layers) {
-      return size("dense_layers", dense);
+    const auto first = std::find(blocks->begin(), blocks->end(), true);
+    const std::int64_t dense = first - blocks->begin();
+    if (std::find(first, blocks->end(), false) == blocks->end()) {
+      if (dense > 0) size("dense_layers", dense);
+      return;
     }
-    if (std::sscanf(plain.c_str(), "[1]*%ld", &rest) == 1 && rest == model_.layers) return;
-    in_.find("--moe-layer-freq " + text + " is not understood: all blocks count with experts");
+    std::string pattern;
+    for (const bool experts : *blocks) pattern += experts ? '1' : '0';
+    std::size_t period = 1;
+    while (pattern.compare(period, std::string::npos, pattern, 0, pattern.size() - period) != 0) ++period;
+    sizes_ += ",expert_blocks=" + pattern.substr(0, period);
   }
 
   MegatronArguments& in_;

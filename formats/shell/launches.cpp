@@ -159,12 +159,14 @@ class Starter {
     launch.batch = machine_.state().batch;
     launch.files = std::make_shared<const std::map<std::string, File>>(machine_.state().files);
     launch.folder = machine_.state().folder;
-    if (const auto tasks = machine_.state().variables.find("SLURM_NTASKS");
-        tasks != machine_.state().variables.end() && tasks->second.exported && !tasks->second.items.empty()) {
-      launch.environment["SLURM_NTASKS"] = tasks->second.items.begin()->second;
-    } else if (const auto outside = machine_.given().variables.find("SLURM_NTASKS");
-               outside != machine_.given().variables.end()) {
-      launch.environment["SLURM_NTASKS"] = outside->second;
+    for (const char* name : {"SLURM_NTASKS", "CUDA_DEVICE_MAX_CONNECTIONS"}) {
+      const auto own = machine_.state().variables.find(name);
+      const auto outside = machine_.given().variables.find(name);
+      if (own != machine_.state().variables.end() && own->second.exported && !own->second.items.empty()) {
+        launch.environment[name] = own->second.items.begin()->second;
+      } else if (outside != machine_.given().variables.end()) {
+        launch.environment[name] = outside->second;
+      }
     }
     machine_.spend(1 + machine_.state().size() / 64);
     if (machine_.state().launches.size() < 2000) machine_.state().launches.push_back(std::move(launch));

@@ -51,7 +51,7 @@ struct Launch {
   int line = 0;
   std::vector<int> conditions;                     // what is not known and decides whether it runs
   std::map<std::string, std::string> batch;        // #SBATCH --name=value of the job's script
-  std::map<std::string, std::string> environment;  // exported numbers of ranks and nodes
+  std::map<std::string, std::string> environment;  // exported: numbers of ranks, connections to the device
   std::shared_ptr<const std::map<std::string, File>> files;
   std::string folder;
 

@@ -16,6 +16,7 @@
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/layout_letters.hpp"
 
 namespace debubble {
 namespace {
@@ -160,6 +161,18 @@ ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   return request;
 }
 
+// Where a layout puts them.
+PredictorPlace predictor_place(const CutRule& cut) {
+  if (cut.how != CutRule::How::kLayout) return PredictorPlace::kBehindHead;
+  const std::vector<std::string> stages = layout_letters(cut.text);
+  const auto holds = [](const std::string& stage, char letter) { return stage.find(letter) != std::string::npos; };
+  if (!holds(stages.back(), 'm')) {
+    const bool any = std::any_of(stages.begin(), stages.end(), [&](const auto& stage) { return holds(stage, 'm'); });
+    return any ? PredictorPlace::kApart : PredictorPlace::kBehindHead;
+  }
+  return holds(stages.back(), 't') ? PredictorPlace::kBehindHead : PredictorPlace::kWithHead;
+}
+
 // Devices whose collectives inside layers take the same links are of one class.
 std::vector<std::size_t> classes_of_places(ModelRequest request, int devices) {
   std::vector<std::size_t> classes;
@@ -203,6 +216,7 @@ std::optional<LinkGeneration> link_generation_of(const Scenario& scenario) {
 void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
   const Hardware& hardware = modelled_hardware(scenario);
+  scenario.transformer.setup->shape.predictor_place = predictor_place(scenario.partition);
   check_hardware_table(scenario, hardware);
   check_kernels(scenario, hardware);
   check_format(hardware, scenario.transformer.setup->compute);

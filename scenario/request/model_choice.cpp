@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -21,13 +22,14 @@ struct SizeKey {
   const char* name;
   std::int64_t TransformerShape::*size;
 };
-constexpr std::array<SizeKey, 27> kSizeKeys{{{"layers", &TransformerShape::layers},
+constexpr std::array<SizeKey, 28> kSizeKeys{{{"layers", &TransformerShape::layers},
                                              {"hidden", &TransformerShape::hidden},
                                              {"heads", &TransformerShape::heads},
                                              {"kv_heads", &TransformerShape::kv_heads},
                                              {"head_size", &TransformerShape::head_size},
                                              {"feed_forward", &TransformerShape::feed_forward},
                                              {"vocabulary", &TransformerShape::vocabulary},
+                                             {"vocabulary_unit", &TransformerShape::vocabulary_unit},
                                              {"positions", &TransformerShape::positions},
                                              {"experts", &TransformerShape::experts},
                                              {"experts_per_token", &TransformerShape::experts_per_token},
@@ -101,6 +103,23 @@ void set_qk_norm(const std::string& value, TransformerShape& shape) {
        "write qk_norm=head where all heads share one weight vector");
 }
 
+// A 1 for each block with experts, a 0 for each without, from the first on; fewer than the model has come again.
+void set_expert_blocks(const std::string& value, TransformerShape& shape) {
+  if (value.empty() || value.find_first_not_of("01") != std::string::npos) {
+    fail("C006", "--model-size", "expert_blocks is made of 0 and 1; got \"" + value + "\"",
+         "write expert_blocks=1110 where three of four blocks have experts");
+  }
+  BlockKind dense;
+  BlockKind moe;
+  dense.experts = 0;
+  moe.experts = 1;
+  shape.block_kinds = {dense, moe};
+  shape.kind_of_block.clear();
+  for (std::int64_t k = 0; k < shape.layers; ++k) {
+    shape.kind_of_block.push_back(value[static_cast<std::size_t>(k) % value.size()] == '1' ? 1 : 0);
+  }
+}
+
 void set_item(const std::string& key, const std::string& value, TransformerShape& shape) {
   for (const SizeKey& size : kSizeKeys) {
     if (key == size.name) return set_size(size, value, shape);
@@ -166,10 +185,16 @@ void set_model_sizes(const std::string& text, TransformerShape& shape) {
                        .unknown = "there is no size \"{}\"",
                        .known = "sizes: ",
                        .values_needed = true};
+  std::optional<std::string> expert_blocks;  // as many as layers, which may be given behind it
   read_keyed_list(text, form, [&](const std::string& key, const std::string& value) {
     seen.insert(key);
-    set_item(key, value, shape);
+    if (key == "expert_blocks") {
+      expert_blocks = value;
+    } else {
+      set_item(key, value, shape);
+    }
   });
+  if (expert_blocks) set_expert_blocks(*expert_blocks, shape);
   std::vector<Diagnostic> found;
   check_chosen_heads(shape, found);
   if (found.empty()) check_expert_groups(seen, shape, found);
@@ -199,6 +224,7 @@ std::vector<std::string> model_size_keys() {
   std::vector<std::string> keys;
   for (const SizeKey& size : kSizeKeys) keys.emplace_back(size.name);
   for (const SwitchKey& known : kSwitches) keys.emplace_back(known.name);
+  keys.emplace_back("expert_blocks");
   keys.emplace_back("norm");
   keys.emplace_back("qk_norm");
   return keys;

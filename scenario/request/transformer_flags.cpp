@@ -101,6 +101,7 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
                                       : "in 16 bits, and in 8 bits as they are and transposed",
         given(!flags.fp8_weights.empty()));
   }
+  if (!flags.moments.empty()) add("the optimizer's moments per weight", flags.moments, Source::kGiven);
   if (!flags.moment_dtype.empty()) {
     add("the optimizer's moments", std::string("in ") + to_string(setup.moment_format), Source::kGiven);
   }
@@ -199,6 +200,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
          "write --recompute selective, or leave the modules out");
   });
   checks.run([&] { setup.moment_format = moment_format(word_index(rows, "--moment-dtype")); });
+  checks.run([&] { setup.moments = 2 - static_cast<int>(word_index(rows, "--moments")); });
   checks.run([&] { setup.keeps_low_gradients = word_index(rows, "--low-gradients") == 1; });
   checks.run([&] { setup.eight_bit_weights_alone = word_index(rows, "--fp8-weights") == 1; });
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });

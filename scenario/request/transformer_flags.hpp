@@ -27,6 +27,7 @@ struct TransformerFlags {
   std::string recompute_stages;
   std::string recompute_modules;
   std::string moment_dtype;
+  std::string moments;
   std::string low_gradients;
   std::string fp8_weights;
   std::string loss;

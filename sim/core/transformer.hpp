@@ -12,6 +12,10 @@ enum class ActivationKind { kGelu, kSilu };
 // Of queries and keys, before they are turned: with weights of one head, which all share; of all heads; without any.
 enum class QueryKeyNorm : std::uint8_t { kNone, kHead, kWhole, kPlain };
 
+// Where layers of multi-token prediction lie: behind the head; before it, on its stage; on a stage of their own, which
+// then has an output layer, too.
+enum class PredictorPlace : std::uint8_t { kBehindHead, kWithHead, kApart };
+
 // What a block has otherwise than the model says: of networks that a search has thinned out, or whose blocks differ.
 struct BlockKind {
   bool attention = true;          // with the norm before it
@@ -35,7 +39,8 @@ struct TransformerShape {
   std::int64_t head_size = 0;     // usually hidden / heads
   std::int64_t feed_forward = 0;  // width of the MLP
   std::int64_t vocabulary = 0;
-  std::int64_t positions = 0;  // rows of the learned position table; 0: rotary positions
+  std::int64_t vocabulary_unit = 128;  // its rows are padded to a multiple of so many x tensor ranks
+  std::int64_t positions = 0;          // rows of the learned position table; 0: rotary positions
   double rotary_base = 10000.0;
   NormKind norm = NormKind::kLayerNorm;
   ActivationKind activation = ActivationKind::kGelu;
@@ -82,6 +87,7 @@ struct TransformerShape {
   std::int64_t value_size = 0;
 
   std::int64_t predicted_tokens = 0;  // extra modules that predict tokens further ahead (MTP), each a block and a head
+  PredictorPlace predictor_place = PredictorPlace::kBehindHead;
 
   // Where blocks differ in more than that: their kinds, and the kind of every block. Both empty: they do not.
   std::vector<BlockKind> block_kinds;

@@ -7,6 +7,7 @@
 
 #include "cost_models/partition/layout.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/layout_letters.hpp"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cost_models/partition/layout.hpp"
+#include "sim/core/layout_letters.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

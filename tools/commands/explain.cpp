@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/exporters/report_json.hpp"
+#include "formats/frameworks/rules.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
@@ -30,6 +31,7 @@
 #include "tools/views/explain/cost_json.hpp"
 #include "tools/views/explain/cost_view.hpp"
 #include "tools/views/explain/explain_json.hpp"
+#include "tools/views/explain/framework_view.hpp"
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
@@ -48,7 +50,7 @@ constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, 
 
 [[noreturn]] void nothing_called(const std::string& name) {
   std::vector<std::string> names = term_names();
-  names.insert(names.end(), {"schedule", "planner", "hardware", "step", "cost"});
+  names.insert(names.end(), {"schedule", "planner", "hardware", "framework", "step", "cost"});
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
@@ -77,6 +79,7 @@ class Explain : public Command {
   int run(const Invocation& invocation) override {
     if (topic_ == "planner") return explain_planner();
     if (topic_ == "hardware") return explain_hardware();
+    if (topic_ == "framework") return explain_framework();
     if (const Term* term = asked_term()) return explain_term(*term);
     if (!name_.empty() && topic_ != "schedule") {
       const bool known = topic_ == "step" || topic_ == "cost" || is_op_name(topic_) || is_error_code(topic_) ||
@@ -152,6 +155,22 @@ class Explain : public Command {
     } else {
       output.write(hardware_text(*hardware, output.style()));
     }
+    output.commit();
+    return kExitOk;
+  }
+
+  int explain_framework() {
+    require_text();
+    const FrameworkRules* rules = rules_of_framework(name_);
+    if (rules == nullptr) {
+      std::string names;
+      for (const FrameworkRules& one : framework_rules()) names += (names.empty() ? "" : ", ") + std::string(one.name);
+      throw InputError(Diagnostic{name_.empty() ? "C061" : "C003", "explain framework",
+                                  name_.empty() ? "which framework?" : "there are no rules of \"" + name_ + "\"",
+                                  "there are those of " + names});
+    }
+    Output output(output_, kExplainFormats);
+    output.write(framework_text(*rules, output.style()));
     output.commit();
     return kExitOk;
   }

@@ -50,7 +50,7 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "leave the flag out"},
 }};
 
-constexpr std::array<ErrorRow, 25> kFiles{{
+constexpr std::array<ErrorRow, 26> kFiles{{
     {"G002", "a line that does not have the form of its file", "write it like the example in the message"},
     {"G004", "a name or an entry appears twice", "keep one, or rename it"},
     {"G014", "a reference to something that the file does not have or that cannot be referred to",
@@ -92,6 +92,8 @@ constexpr std::array<ErrorRow, 25> kFiles{{
      "give what it needs by --set, --args or --file, or leave --run-script out"},
     {"P034", "bash and the reading of a launch script differ in what changes time or memory",
      "write the arguments alone in a file, or leave --run-script out to take what is read"},
+    {"P035", "the framework itself refuses what the launch or configuration asks for",
+     "do what the rule in the message asks for; `debubble explain framework NAME` prints all of them"},
 }};
 
 constexpr std::array<ErrorRow, 13> kLayers{{

@@ -1,0 +1,20 @@
+#include "formats/frameworks/rules.hpp"
+
+#include <algorithm>
+
+#include "formats/megatron/rule_table.hpp"
+
+namespace debubble {
+
+const std::vector<FrameworkRules>& framework_rules() {
+  static const std::vector<FrameworkRules> all{megatron_rules()};
+  return all;
+}
+
+const FrameworkRules* rules_of_framework(std::string_view name) {
+  const auto& all = framework_rules();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const FrameworkRules& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace debubble

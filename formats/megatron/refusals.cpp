@@ -1,0 +1,48 @@
+#include "formats/megatron/refusals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/frameworks/rules.hpp"
+#include "formats/megatron/rule_facts.hpp"
+#include "formats/text/printable.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kConnections = "CUDA_DEVICE_MAX_CONNECTIONS";
+
+bool is_another_program(const MegatronArguments& arguments) {
+  constexpr std::array<std::string_view, 6> kOthers{"deepspeed",         "zero-stage",
+                                                    "deepspeed-config",  "checkpoint-activations",
+                                                    "use-legacy-models", "no-pipeline-parallel"};
+  return arguments.has_older_names() || std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view name) {
+           return arguments.values().contains(std::string(name));
+         });
+}
+
+}  // namespace
+
+void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name) {
+  if (is_another_program(arguments)) return;
+  RuleFacts facts = megatron_facts(arguments, launch.ranks);
+  if (const auto found = launch.environment.find(kConnections); found != launch.environment.end()) {
+    facts.set(kConnections, RuleFacts::Words{found->second});
+  }
+  const FrameworkRules& rules = *rules_of_framework("megatron");
+  std::vector<Diagnostic> problems;
+  for (const FrameworkRule& rule : rules.rows) {
+    if (rule.example.empty() || !holds(rule.condition, facts)) continue;
+    problems.push_back(
+        {"P035", printable(launch_place(launch, name)),
+         "Megatron-LM refuses this: " + printable(values_in(rule.condition, facts)),
+         std::string(rule.text) + " (" + std::string(rules.release) + ", " + std::string(rule.source) + ")"});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+}  // namespace debubble

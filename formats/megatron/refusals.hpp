@@ -1,0 +1,15 @@
+// Refuses what Megatron-LM itself refuses, by its rules (formats/megatron/rule_table.hpp).
+#pragma once
+
+#include <string>
+
+#include "formats/megatron/arguments.hpp"
+#include "formats/megatron/launch.hpp"
+
+namespace debubble {
+
+// Throws InputError P035 with every rule that is broken. Nothing is refused of arguments that today's Megatron-LM does
+// not have: those of older releases and of Megatron-DeepSpeed.
+void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name);
+
+}  // namespace debubble

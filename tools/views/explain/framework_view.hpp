@@ -1,0 +1,13 @@
+// The rules of a framework, as `debubble explain framework NAME` prints them.
+#pragma once
+
+#include <string>
+
+#include "formats/frameworks/rules.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+[[nodiscard]] std::string framework_text(const FrameworkRules& rules, const ViewStyle& style);
+
+}  // namespace debubble

@@ -1,14 +1,7 @@
 // `debubble accuracy --bubbles`: predicted against measured bubbles of public runs, as people run it.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
 #include "formats/run/run_file.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -19,7 +12,7 @@ const std::string kBubblesRoot = source_directory();
 const std::string kRuns = kBubblesRoot + "/traces/measured/runs.json";
 
 Json judged(const Folder& folder, const std::string& list = kRuns) {
-  return Json::parse(folder.data({"accuracy", "--bubbles", "--records", list, "--format", "json"}));
+  return folder.json({"accuracy", "--bubbles", "--records", list, "--format", "json"});
 }
 
 Json bubble_source(const Json& json, const std::string& name) {
@@ -72,15 +65,14 @@ TEST_CASE(
   CHECK(sailor["summary"]["medians"]["runs"] == 0);
 }
 
-TEST_CASE("bubbles: Sailor's pipelines end when an independent simulation of fused exchanges says") {
-  const Folder folder;
-  const Json list = Json::parse(test::contents_of(kRuns));
-  const Json expected = Json::parse(test::contents_of(kBubblesRoot + "/traces/measured/sailor_opt350/expected.json"));
+TEST_CASE_IN_FOLDER("bubbles: Sailor's pipelines end when an independent simulation of fused exchanges says") {
+  const Json list = Json::parse(contents_of(kRuns));
+  const Json expected = Json::parse(contents_of(kBubblesRoot + "/traces/measured/sailor_opt350/expected.json"));
   std::size_t compared = 0;
   for (const Json& run : list["runs"]) {
     if (run["source"] != "sailor") continue;
     CAPTURE(run["id"].get<std::string>());
-    std::vector<std::string> arguments{"simulate", "--network", "uncontended", "--format", "json"};
+    Words arguments = "simulate --network uncontended --format json";
     for (const auto& flag : run["scenario"].items()) {
       const std::string value =
           flag.value().is_string() ? flag.value().get<std::string>() : std::to_string(flag.value().get<int>());
@@ -88,7 +80,7 @@ TEST_CASE("bubbles: Sailor's pipelines end when an independent simulation of fus
       arguments.push_back("--" + flag.key() + "=" + (file ? kBubblesRoot + "/traces/measured/" : "") + value);
     }
     const Json& truth = expected[run["id"].get<std::string>()];
-    const Json report = Json::parse(folder.data(arguments));
+    const Json report = folder.json(arguments);
     const auto end = report["step"]["pipeline_end_ns"].get<double>();
     CHECK(std::abs(end - 1e6 * truth["pipeline_ms"].get<double>()) < 1000);  // transfers are rounded up to nanoseconds
     CHECK(std::abs(run["step_ns"].get<double>() - 1e6 * truth["step_ms"].get<double>()) < 1);
@@ -98,8 +90,7 @@ TEST_CASE("bubbles: Sailor's pipelines end when an independent simulation of fus
   CHECK(expected.size() == 15);
 }
 
-TEST_CASE("bubbles: a run with a scenario is what simulate makes of it, and has no bubble to compare") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("bubbles: a run with a scenario is what simulate makes of it, and has no bubble to compare") {
   folder.write("runs.json", R"({"schema": "debubble.measured/1",
     "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l", "calibrated": "the rate",
                  "calibrated_on": ["b"]}],
@@ -118,16 +109,16 @@ TEST_CASE("bubbles: a run with a scenario is what simulate makes of it, and has 
   const Json source = bubble_source(json, "s");
   CHECK(source["summary_calibrated_on"]["forecast"]["step_worst_run"] == "b");
   CHECK(source["summary_others"]["forecast"]["step_worst_run"] == "a");
-  const std::string text = folder.data({"accuracy", "--bubbles", "--records", "runs.json"});
+  const std::string text = folder.data("accuracy --bubbles --records runs.json");
   for (const char* const part :
        {"not measured", "step -15.00 %", "calibrated: the rate", "calibrated on: forecast of 1"}) {
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(contains(text, part));
   }
 }
 
 TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of the closed form") {
   const Json json = judged(Folder());
-  const Json expected = Json::parse(test::contents_of(kBubblesRoot + "/traces/measured/expected.json"));
+  const Json expected = Json::parse(contents_of(kBubblesRoot + "/traces/measured/expected.json"));
   int compared = 0;
   for (const Json& run : json["runs"]) {
     const std::string id = run["id"];
@@ -161,7 +152,7 @@ TEST_CASE("bubbles: text names every run, in 80 columns") {
   for (const char* const part : {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "bigscience-p64",
                                  "replay of 8 runs: ", "medians of 8 runs: ", "timers of 4 runs: ",
                                  "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(contains(text, part));
   }
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -170,7 +161,7 @@ TEST_CASE("bubbles: text names every run, in 80 columns") {
   }
 }
 
-TEST_CASE("bubbles: runs on parts of an H100 are forecast with what ops take beside as many as work") {
+TEST_CASE_IN_FOLDER("bubbles: runs on parts of an H100 are forecast with what ops take beside as many as work") {
   const Json source = bubble_source(judged(Folder()), "h100-parts");
   const Json& forecast = source["summary"]["forecast"];
   CHECK(forecast["runs"] == 11);
@@ -178,13 +169,12 @@ TEST_CASE("bubbles: runs on parts of an H100 are forecast with what ops take bes
   CHECK(std::abs(forecast["step_worst"].get<double>()) < 0.0510);
   CHECK(forecast["bubble_mean_absolute_error"].get<double>() < 0.0095);
   // With all at work throughout, the same run is off by far more.
-  const Folder folder;
   RunRecord run = read_run_file(kBubblesRoot + "/traces/measured/h100/gpipe-p8-m16.json.gz");
   const auto gap = [&] {
     std::string text;
     write_run_file(run, [&text](std::string_view piece) { text += piece; });
     folder.write("run.json", text);
-    const Json step = Json::parse(folder.data({"diff", "run.json", "--format", "json"}))["makespan_ns"];
+    const Json step = folder.json("diff run.json")["makespan_ns"];
     return step["predicted"].get<double>() / step["measured"].get<double>() - 1;
   };
   CHECK(std::abs(gap()) < 0.02);
@@ -192,8 +182,7 @@ TEST_CASE("bubbles: runs on parts of an H100 are forecast with what ops take bes
   CHECK(gap() > 0.15);
 }
 
-TEST_CASE("bubbles: stage times that were measured apart give the schedule's own arithmetic") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("bubbles: stage times that were measured apart give the schedule's own arithmetic") {
   folder.write("runs.json", R"({"schema": "debubble.measured/1",
     "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l"}],
     "runs": [{"id": "even", "source": "s", "schedule": "1f1b", "microbatches": 6,
@@ -205,8 +194,7 @@ TEST_CASE("bubbles: stage times that were measured apart give the schedule's own
   CHECK(run["predicted"]["replay"].is_null());
 }
 
-TEST_CASE("bubbles: of a training log every stage is taken to be as the last one's timers say") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("bubbles: of a training log every stage is taken to be as the last one's timers say") {
   std::string log =
       "--- arguments ---\n num_layers .. 4\n hidden_size .. 64\n num_attention_heads .. 4\n seq_length .. 32\n"
       " pipeline_model_parallel_size .. 2\n micro_batch_size .. 1\n global_batch_size .. 3\n world_size .. 2\n"
@@ -227,7 +215,7 @@ TEST_CASE("bubbles: of a training log every stage is taken to be as the last one
   CHECK(run["predicted"]["timers"]["step_ns"] == 12e6);  // (3 + 1) microbatches of 3 ms
   CHECK(run["predicted"]["timers"]["bubble_ratio"] == 0.25);
   folder.write("train.log", log.substr(0, log.find("time (ms)")));
-  const std::string refusal = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
+  const std::string refusal = folder.refusal("accuracy --bubbles --records runs.json");
   CHECK(refusal.find("error[P016]: iteration 1 has no timers of the last rank\n  --> train.log\n") == 0);
 }
 

@@ -1,11 +1,6 @@
 // Kernel times: waves of tiles, the roofline, measured shapes, and what each of them may not do.
 #include "cost_models/transformer/kernel_time.hpp"
-
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <stdexcept>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -182,7 +177,7 @@ TEST_CASE("every preset has shares with a source") {
     CHECK(shares.memory <= 1);
     CHECK_FALSE(efficiency_source(hardware).empty());
   }
-  CHECK(efficiency_source(*find_hardware("v100")).find("want of measurements") != std::string::npos);
+  CHECK(contains(efficiency_source(*find_hardware("v100")), "want of measurements"));
 }
 
 }  // namespace

@@ -1,10 +1,4 @@
 // `debubble accuracy --plans` as people run it, on records of its own.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -34,7 +28,7 @@ constexpr const char* kThreeJobs = R"({
 }
 )";
 
-const std::vector<std::string> kPlans{"accuracy", "--plans", "--records", "results.json", "--format", "json"};
+const Words kPlans = "accuracy --plans --records results.json --format json";
 
 Folder& with_records(Folder& folder, const std::string& results) {
   folder.write("results.json", results);
@@ -70,10 +64,10 @@ TEST_CASE("plans: layouts of one job compete with one plan, which none that fits
 TEST_CASE("plans: as text") {
   Folder folder;
   with_records(folder, kThreeJobs);
-  const std::string text = folder.data({"accuracy", "--plans", "--records", "results.json", "--width", "80"});
+  const std::string text = folder.data("accuracy --plans --records results.json --width 80");
   for (const char* const part : {"toy  A toy\n", "gpt2-small on 8 GPUs, 16 samples of 1024 tokens\n",
                                  "better: pp 2, dp 4", "\n  alike  ", "\n  plan   "}) {
-    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+    CHECK_MESSAGE(contains(text, part), part);
   }
 }
 
@@ -92,8 +86,7 @@ TEST_CASE("plans: a record whose run does not exist says why") {
 TEST_CASE("accuracy: several sources in the order in which they are named, each once") {
   Folder folder;
   with_records(folder, kThreeJobs);
-  const std::vector<std::string> several{"accuracy",        "--records", "results.json", "--source",
-                                         "times,toy,times", "--format",  "json"};
+  const Words several = "accuracy --records results.json --source times,toy,times --format json";
   const PlansJson sources = PlansJson::parse(folder.data(several))["sources"];
   REQUIRE(sources.size() == 2);
   CHECK(sources[0]["source"] == "times");

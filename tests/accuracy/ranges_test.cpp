@@ -1,21 +1,15 @@
 // Ranges of modelled step times: their closed form, what tells two runs apart, their file, and the errors of formulas
 // that they take.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <string>
-#include <vector>
 
 #include "cost_models/transformer/kernel_time.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "studies/accuracy/ranges.hpp"
 #include "studies/uncertainty/range_constants.hpp"
 #include "studies/uncertainty/step_range.hpp"
 #include "studies/uncertainty/time_kinds.hpp"
 #include "tests/cli/inputs.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -42,14 +36,10 @@ constexpr const char* kRanges = R"({
 )";
 
 std::string codes_of_ranges(const std::string& text) {
-  try {
-    (void)read_ranges(text, "ranges.json");
-  } catch (const InputError& error) {
-    std::string codes;
-    for (const Diagnostic& problem : error.diagnostics()) codes += (codes.empty() ? "" : " ") + problem.code;
-    return codes;
-  }
-  return "";
+  std::string codes;
+  for (const Diagnostic& problem : diagnostics_of([&] { (void)read_ranges(text, "ranges.json"); }))
+    codes += (codes.empty() ? "" : " ") + problem.code;
+  return codes;
 }
 
 TEST_CASE("ranges: a step of one kind of work is as uncertain as that") {

@@ -1,11 +1,6 @@
 // Ranges as people see them: their coverage of published records, in simulate, compare and plan, and where there is
 // none.
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
@@ -15,9 +10,9 @@ namespace {
 
 using RangedJson = nlohmann::json;
 
-const std::vector<std::string> kJob{"--model", "llama3-8b", "--hardware", "h100", "-p", "4", "-m", "8"};
+const Words kJob = "--model llama3-8b --hardware h100 -p 4 -m 8";
 
-std::string shown(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+std::string shown(Words arguments, const Words& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   Surroundings patient;
   patient.limit = std::chrono::minutes(5);
@@ -26,7 +21,7 @@ std::string shown(std::vector<std::string> arguments, const std::vector<std::str
   return outcome.out;
 }
 
-RangedJson shown_json(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+RangedJson shown_json(Words arguments, const Words& more) {
   arguments.insert(arguments.end(), {"--format", "json"});
   return RangedJson::parse(shown(arguments, more));
 }
@@ -69,55 +64,54 @@ TEST_CASE("ranges: simulate shows that of a modelled step, and where it is from"
   for (const auto& kind : range["kinds"]) shares += kind["share"].get<double>();
   CHECK(shares == doctest::Approx(1).epsilon(0.01));
   const std::string text = shown({"simulate"}, kJob);
-  CHECK(text.find("\nrange ") != std::string::npos);
-  CHECK(text.find("of 100 measured steps") != std::string::npos);
+  CHECK(contains(text, "\nrange "));
+  CHECK(contains(text, "of 100 measured steps"));
 }
 
 TEST_CASE("ranges: a GPU without tables has a wider one") {
-  std::vector<std::string> without = kJob;
+  Words without = kJob;
   without.insert(without.end(), {"--kernels", "off"});
   const double tabled = shown_json({"simulate"}, kJob)["step_range"]["scatter"].get<double>();
   CHECK(shown_json({"simulate"}, without)["step_range"]["scatter"].get<double>() > 1.5 * tabled);
 }
 
 TEST_CASE("ranges: there is none without a model") {
-  const std::vector<std::string> times{"--times", "f=1,b=2", "-p", "4", "-m", "8"};
+  const Words times = "--times f=1,b=2 -p 4 -m 8";
   CHECK_FALSE(shown_json({"simulate"}, times).contains("step_range"));
-  CHECK(shown({"simulate"}, times).find("\nrange ") == std::string::npos);
-  const auto compared = shown_json({"compare", "--schedule", "1f1b,gpipe"}, times);
+  CHECK_FALSE(contains(shown({"simulate"}, times), "\nrange "));
+  const auto compared = shown_json("compare --schedule 1f1b,gpipe", times);
   for (const auto& run : compared["runs"]) {
     CHECK_FALSE(run.contains("step_range"));
     CHECK_FALSE(run.contains("beside_fastest"));
   }
-  CHECK(shown({"compare", "--schedule", "1f1b,gpipe"}, times).find("told apart") == std::string::npos);
+  CHECK_FALSE(contains(shown("compare --schedule 1f1b,gpipe", times), "told apart"));
 }
 
 TEST_CASE("ranges: compare says which rows cannot be told apart, and which can") {
   // gpipe takes the time of 1f1b; with 4 devices and 8 microbatches ZB-H2 is far ahead of both.
-  const RangedJson runs = shown_json({"compare", "--schedule", "1f1b,gpipe"}, kJob)["runs"];
+  const RangedJson runs = shown_json("compare --schedule 1f1b,gpipe", kJob)["runs"];
   const auto beside = [](const RangedJson& run) { return run.value("beside_fastest", RangedJson()); };
   CHECK(beside(runs[0]).is_null() != beside(runs[1]).is_null());  // one of them is the fastest
   const RangedJson& second = beside(runs[0]).is_null() ? runs[1] : runs[0];
   CHECK(second["beside_fastest"]["told_apart"] == false);
   CHECK(second["beside_fastest"]["slower"] < second["beside_fastest"]["needed"]);
-  const std::string text = shown({"compare", "--schedule", "1f1b,gpipe"}, kJob);
-  CHECK(text.find("cannot be distinguished from the best") != std::string::npos);
-  CHECK(text.find("\n~ ") != std::string::npos);
-  const RangedJson apart = shown_json({"compare", "--schedule", "1f1b,zb-h2"}, kJob)["runs"];
+  const std::string text = shown("compare --schedule 1f1b,gpipe", kJob);
+  CHECK(contains(text, "cannot be distinguished from the best"));
+  CHECK(contains(text, "\n~ "));
+  const RangedJson apart = shown_json("compare --schedule 1f1b,zb-h2", kJob)["runs"];
   CHECK(apart[0]["beside_fastest"]["told_apart"] == true);
   CHECK(beside(apart[1]).is_null());
-  CHECK(shown({"compare", "--schedule", "1f1b,zb-h2"}, kJob).find("told apart") == std::string::npos);
+  CHECK_FALSE(contains(shown("compare --schedule 1f1b,zb-h2", kJob), "told apart"));
 }
 
 TEST_CASE("ranges: plan shows that of its best run") {
-  const std::vector<std::string> job{"--model", "llama3-8b",      "--hardware", "h100",        "--gpus",
-                                     "8",       "--global-batch", "16",         "--only",      "tp=1",
-                                     "--only",  "pp=2",           "--only",     "microbatch=1"};
+  const Words job =
+      "--model llama3-8b --hardware h100 --gpus 8 --global-batch 16 --only tp=1 --only pp=2 --only microbatch=1";
   const RangedJson plan = shown_json({"plan"}, job);
   const RangedJson& range = plan["step_range"];
   REQUIRE(range.is_object());
   CHECK(range["low_ns"] < plan["runs"][0]["makespan_ns"]);
-  CHECK(shown({"plan"}, job).find("\nrange ") != std::string::npos);
+  CHECK(contains(shown({"plan"}, job), "\nrange "));
 }
 
 }  // namespace

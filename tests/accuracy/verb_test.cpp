@@ -1,13 +1,6 @@
 // `debubble accuracy` as people run it: its formats, its refusals, its page in docs/, and that errors do not grow.
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "tests/support/command.hpp"
 
@@ -28,7 +21,7 @@ std::string file_text(const std::string& path) {
 }
 
 // All records take a while in a debug build, and the command says so on stderr.
-std::string printed(const std::vector<std::string>& arguments) {
+std::string printed(const Words& arguments) {
   Surroundings patient;
   patient.limit = std::chrono::minutes(5);
   const Outcome outcome = Folder().run(arguments, patient);
@@ -75,7 +68,7 @@ TEST_CASE("accuracy: the command of a record gives the predicted step time") {
       printed({"accuracy", "--records", kResults, "--source", "korthikanti", "--format", "json"}))["sources"];
   const auto& record = sources[0]["records"][0];
   std::istringstream words(record["command"].get<std::string>());
-  std::vector<std::string> arguments;
+  Words arguments;
   for (std::string word; words >> word;) arguments.push_back(word);
   arguments.erase(arguments.begin());  // "debubble"
   arguments.insert(arguments.end(), {"--format", "json"});
@@ -87,10 +80,10 @@ TEST_CASE("accuracy: the command of a record gives the predicted step time") {
 TEST_CASE("accuracy: one source, as text") {
   const std::string text = printed({"accuracy", "--records", kResults, "--source", "zero-bubble", "--width", "100"});
   CHECK(text.starts_with("zero-bubble  "));
-  CHECK(text.find("nothing fitted") != std::string::npos);
-  CHECK(text.find("with a constant ") == std::string::npos);
-  CHECK(text.find("zb-iclr-p8-m24-h2304-zb-h1") != std::string::npos);
-  CHECK(text.find("korthikanti") == std::string::npos);
+  CHECK(contains(text, "nothing fitted"));
+  CHECK_FALSE(contains(text, "with a constant "));
+  CHECK(contains(text, "zb-iclr-p8-m24-h2304-zb-h1"));
+  CHECK_FALSE(contains(text, "korthikanti"));
 }
 
 // Toys of one machine and of another, and --times without a machine.
@@ -127,21 +120,18 @@ constexpr const char* kToyConstants = R"({"schema": "debubble.calibration/2", "c
   {"hardware": "a100-80", "format": "bf16", "left_out": "other", "compute": 2, "records": 2, "sources": 1},
   {"hardware": "h100", "format": "bf16", "left_out": null, "compute": 0.7, "records": 1, "sources": 1}]})";
 
-TEST_CASE("accuracy: no source is judged by a constant of its own") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("accuracy: no source is judged by a constant of its own") {
   folder.write("results.json", kToys);
   folder.write("calibration.json", kToyConstants);
-  const nlohmann::json sources =
-      nlohmann::json::parse(folder.data({"accuracy", "--records", "results.json", "--format", "json"}))["sources"];
+  const nlohmann::json sources = folder.json("accuracy --records results.json")["sources"];
   CHECK(sources[0]["with_constant"]["constants"][0]["compute"] == 0.5);
   CHECK(sources[1]["with_constant"]["constants"][0]["compute"] == 2);
   CHECK(sources[2]["with_constant"].is_null());  // none without the only source
   CHECK(sources[3]["with_constant"].is_null());  // of times
   // The constant is what simulate takes.
-  const nlohmann::json alone = nlohmann::json::parse(folder.data(
-      {"simulate", "--model", "gpt", "--model-size", "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-       "--hardware", "a100-80", "--cuda-graphs", "on", "--schedule", "1f1b", "-p", "2", "-m", "4", "--calibrate",
-       "compute=2", "--format", "json"}));
+  const nlohmann::json alone = folder.json(
+      "simulate --model gpt --model-size layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000 --hardware "
+      "a100-80 --cuda-graphs on --schedule 1f1b -p 2 -m 4 --calibrate compute=2");
   const auto& step = sources[1]["records"][0]["comparisons"][0];
   CHECK(alone["makespan_ns"].get<double>() / 1e9 == doctest::Approx(step["predicted_with_constant"].get<double>()));
   // The set-up that was measured twice.
@@ -150,21 +140,19 @@ TEST_CASE("accuracy: no source is judged by a constant of its own") {
   CHECK(sources[1]["noise"].is_null());
 }
 
-TEST_CASE("accuracy: text says where there is no constant") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("accuracy: text says where there is no constant") {
   folder.write("results.json", kToys);
   folder.write("calibration.json", kToyConstants);
-  const std::string text = folder.data({"accuracy", "--records", "results.json", "--width", "80"});
+  const std::string text = folder.data("accuracy --records results.json --width 80");
   for (const char* const part :
        {"with a constant  ", "no other source has h100 in bf16\n", "  within", "1 set-up measured more than once"}) {
-    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+    CHECK_MESSAGE(contains(text, part), part);
   }
 }
 
 TEST_CASE("accuracy: a part of the model switched off changes what it has a part in, and nothing else") {
-  const auto predicted = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"accuracy",         "--records", kResults, "--source",
-                                       "sc21,mlperf-gpt3", "--format",  "json"};
+  const auto predicted = [](const Words& more) {
+    Words arguments{"accuracy", "--records", kResults, "--source", "sc21,mlperf-gpt3", "--format", "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return nlohmann::json::parse(printed(arguments));
   };

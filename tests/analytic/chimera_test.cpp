@@ -1,12 +1,7 @@
 // Closed forms of Chimera: D devices, N microbatches over both directions, f pairs of pipes, q = D/f.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -114,8 +109,8 @@ TEST_CASE("Chimera halving: 3N + (D-2) when half a microbatch takes half the tim
 
 TEST_CASE("the closed forms of doubling and halving hold where the catalog says, and not elsewhere") {
   const ScheduleEntry& entry = *find_schedule("chimera");
-  CHECK(entry.makespan.text.find("doubling at b = 2 f where 2p divides m") != std::string::npos);
-  CHECK(entry.makespan.text.find("halving at b = 2 f where p divides m") != std::string::npos);
+  CHECK(contains(entry.makespan.text, "doubling at b = 2 f where 2p divides m"));
+  CHECK(contains(entry.makespan.text, "halving at b = 2 f where p divides m"));
   for (int devices = 4; devices <= 8; devices += 2) {
     const int odd = 3 * devices;  // p divides it, 2p does not
     const Totals doubling = run(build("chimera", devices, odd, 0, {{"mode", "doubling"}}), 1, 2);

@@ -1,8 +1,5 @@
 // Why devices are idle, where it follows from the shape of the schedule: every gap has a known cause and length.
-#include <doctest/doctest.h>
-
-#include <vector>
-
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

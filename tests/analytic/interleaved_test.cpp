@@ -1,11 +1,6 @@
 // Closed forms of interleaved 1F1B: v chunks per device, groups of g microbatches.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,11 +1,7 @@
 // Closed forms of GPipe, 1F1B and ZB-H1 over grids of parameters: makespans, latency laws, activation peaks.
 //
 // tf, tb: times of one device share for one microbatch; c: latency of one hop; p devices; m microbatches.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

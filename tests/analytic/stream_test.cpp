@@ -1,17 +1,10 @@
 // Streams without a flush: their pace and the memory of their weight versions against formulas.
 #include "sim/analysis/stream.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "sim/analysis/analyse.hpp"
 #include "sim/rows/weight_versions.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,15 +1,11 @@
 // Memory does not grow with the number of records. Every allocation of this program is counted.
-#include <doctest/doctest.h>
 #include <malloc.h>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdlib>
-#include <functional>
 #include <new>
-#include <string>
 
 #include "profiler/attribution/attribution.hpp"
+#include "tests/support/test.hpp"
 
 namespace {
 std::atomic<std::int64_t> live_bytes{0};

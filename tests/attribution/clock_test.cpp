@@ -1,7 +1,6 @@
 // Whether a GPU kept its pace: its clock, as NVML samples it, and the steps' own times.
-#include <doctest/doctest.h>
-
 #include "tests/attribution/script.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

@@ -1,9 +1,8 @@
 // Backward nodes that run their products without operators: TransformerEngine's functions, Megatron Core's linear.
 #include "profiler/attribution/fused_nodes.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/attribution/script.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

@@ -1,18 +1,12 @@
 // Layers timed on a CPU: ranges with their ends known, as work that the attribution reads, to the nanosecond.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "profiler/attribution/attribution.hpp"
 #include "profiler/host/host_records.hpp"
 #include "profiler/host/host_tree.hpp"
 #include "profiler/host/host_work.hpp"
 #include "profiler/records/forwarding_sink.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

@@ -1,8 +1,6 @@
 // Statistics, warm-up, overhead, memory and losses: what a measurement says about itself.
-#include <doctest/doctest.h>
-
-#include "sim/core/error.hpp"
 #include "tests/attribution/script.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {
@@ -315,12 +313,7 @@ TEST_CASE("the eight longest kernels of a layer are named, demangled, the others
 }
 
 std::string refusal(Script& script) {
-  try {
-    (void)script.attributed();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return {};
+  return problems_of([&] { (void)script.attributed(); });
 }
 
 TEST_CASE("what cannot be a profile is refused with what would help") {

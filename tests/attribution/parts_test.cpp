@@ -1,6 +1,4 @@
 // The parts of attribution, one by one: windows, histories, shapes, sequences, statistics, names.
-#include <doctest/doctest.h>
-
 #include "profiler/attribution/correlations.hpp"
 #include "profiler/attribution/name_table.hpp"
 #include "profiler/attribution/range_names.hpp"
@@ -12,6 +10,7 @@
 #include "profiler/attribution/tallies.hpp"
 #include "profiler/attribution/thread_history.hpp"
 #include "profiler/attribution/window.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::attribution {
 namespace {

@@ -1,7 +1,6 @@
 // What frameworks, extensions and other recorders do that the rules do not name.
-#include <doctest/doctest.h>
-
 #include "tests/attribution/script.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

@@ -1,14 +1,8 @@
 // Attribution parts all GPU time, whatever the program and the order of its records.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include "profiler/attribution/attribution.hpp"
-#include "sim/core/error.hpp"
 #include "tests/attribution/random_program.hpp"
 #include "tests/attribution/reference_attribution.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

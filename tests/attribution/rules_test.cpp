@@ -1,7 +1,6 @@
 // Every rule of attribution, and what lies just beside it.
-#include <doctest/doctest.h>
-
 #include "tests/attribution/script.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 namespace {

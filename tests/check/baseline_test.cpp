@@ -1,15 +1,9 @@
 // Baselines: the same predictions give the same bytes, and every difference has a name.
 #include "studies/check/baseline.hpp"
 
-#include <doctest/doctest.h>
-
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
 #include "tests/check/noisy_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -50,15 +44,15 @@ TEST_CASE("a baseline is compared with what wrote it byte for byte") {
 
 TEST_CASE("a baseline holds neither version nor command line, and a line per device number") {
   const std::string text = baseline_text(std::vector{prediction("a")});
-  CHECK(text.find("command_line") == std::string::npos);
-  CHECK(text.find("version") == std::string::npos);
+  CHECK_FALSE(contains(text, "command_line"));
+  CHECK_FALSE(contains(text, "version"));
   NamedPrediction noted = prediction("a");
   noted.report.findings = {ScheduleNote{"PyTorch refuses this"}};
   const std::string with_note = baseline_text(std::vector{noted});
-  CHECK(with_note.find("PyTorch refuses this") != std::string::npos);
-  CHECK(with_note.find("arguments") == std::string::npos);  // a new one changes no prediction
-  CHECK(text.find("\n        \"makespan_ns\": ") != std::string::npos);
-  CHECK(text.find("\n            \"busy_ns\": ") != std::string::npos);
+  CHECK(contains(with_note, "PyTorch refuses this"));
+  CHECK_FALSE(contains(with_note, "arguments"));  // a new one changes no prediction
+  CHECK(contains(text, "\n        \"makespan_ns\": "));
+  CHECK(contains(text, "\n            \"busy_ns\": "));
   CHECK(text.back() == '\n');
 }
 

@@ -1,7 +1,6 @@
 // Hostile text in XML, Markdown and GitHub's workflow commands.
 #include "tools/views/escape.hpp"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,11 +1,8 @@
 // Medians and intervals, and the verdicts made from them.
 #include "studies/check/estimate.hpp"
+#include "tests/support/test.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <random>
-#include <vector>
 
 namespace debubble {
 namespace {

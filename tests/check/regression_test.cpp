@@ -1,13 +1,8 @@
 // The measured gate: a regression of the bubble is caught, noise is not taken for one.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <stdexcept>
-#include <vector>
-
 #include "studies/check/measured.hpp"
 #include "studies/runs/predict.hpp"
 #include "tests/check/noisy_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

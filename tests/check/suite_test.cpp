@@ -1,9 +1,8 @@
 // Suites: what they say is what the flags say, and what is wrong with them is all said at once.
 #include "studies/check/suite.hpp"
 
-#include <doctest/doctest.h>
-
 #include "studies/check/suite_lines.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

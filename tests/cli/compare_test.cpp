@@ -1,12 +1,4 @@
 // compare on equal terms: every schedule ranked, under a memory limit, with equal stages or equal memory.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
@@ -15,13 +7,11 @@ namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Words = std::vector<std::string>;
-
-json runs_of(const std::vector<std::string>& arguments) {
+json runs_of(const Words& arguments) {
   Folder folder;
-  std::vector<std::string> all{"compare", "--format", "json"};
+  Words all = "compare --format json";
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return json::parse(folder.data(all))["runs"];
+  return folder.json(all)["runs"];
 }
 
 std::map<std::string, json> by_name(const json& runs) {
@@ -44,7 +34,7 @@ std::int64_t peak(const json& run) {
 }  // namespace
 
 TEST_CASE("compare --schedules all has a row or a reason for every schedule, fastest first") {
-  const json runs = runs_of({"--schedules", "all", "-p", "8", "-m", "32", "--times", "f=1,i=1,w=1"});
+  const json runs = runs_of("--schedules all -p 8 -m 32 --times f=1,i=1,w=1");
   CHECK(runs.size() == schedule_catalog().size());
   std::int64_t last = 0;
   bool refused = false;
@@ -64,7 +54,7 @@ TEST_CASE("compare --schedules all has a row or a reason for every schedule, fas
 }
 
 TEST_CASE("what a schedule needs is marked") {
-  auto runs = by_name(runs_of({"-p", "8", "-m", "32"}));
+  auto runs = by_name(runs_of("-p 8 -m 32"));
   CHECK(runs["chimera"]["needs"]["more_weights"] == true);
   CHECK(runs["chimera"]["needs"]["even_devices"] == true);
   CHECK(runs["zb-h1"]["needs"]["split_backward"] == true);
@@ -79,7 +69,7 @@ TEST_CASE("what a schedule needs is marked") {
 
 TEST_CASE(
     "a memory limit puts what does not fit behind what does, and hands itself to the schedules that plan with it") {
-  const json runs = runs_of({"--schedules", "gpipe,1f1b,zb-auto", "-p", "4", "-m", "8", "--memory-limit", "4"});
+  const json runs = runs_of("--schedules gpipe,1f1b,zb-auto -p 4 -m 8 --memory-limit 4");
   REQUIRE(runs.size() == 3);
   CHECK(runs[2]["schedule"]["name"] == "gpipe");
   CHECK(over_limit(runs[2]));
@@ -88,13 +78,13 @@ TEST_CASE(
   CHECK_FALSE(over_limit(runs[0]));
   CHECK(peak(runs[0]) <= 4 * 1024 * 1024);
   // One byte less than 1f1b's four activations, and it does not fit either.
-  auto tight = by_name(runs_of({"--schedules", "1f1b,naive", "-p", "4", "-m", "8", "--memory-limit", "4194303B"}));
+  auto tight = by_name(runs_of("--schedules 1f1b,naive -p 4 -m 8 --memory-limit 4194303B"));
   CHECK(over_limit(tight["1f1b"]));
   CHECK_FALSE(over_limit(tight["naive"]));
 }
 
 TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches until it fits") {
-  auto runs = by_name(runs_of({"--equal", "memory", "--schedules", "1f1b,zb-h2,gpipe", "-p", "4", "-m", "8"}));
+  auto runs = by_name(runs_of("--equal memory --schedules 1f1b,zb-h2,gpipe -p 4 -m 8"));
   CHECK(runs["1f1b"]["schedule"]["microbatches"] == 8);
   CHECK(runs["zb-h2"]["schedule"]["microbatches"] == 16);  // 7 activations, halved: 3.5
   CHECK(peak(runs["zb-h2"]) == 7 * 1024 * 1024 / 2);
@@ -102,30 +92,28 @@ TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches unt
   CHECK(over_limit(runs["gpipe"]));                              // holds the whole batch, however it is cut
 }
 
-TEST_CASE("equal memory: smaller microbatches of a model, or of profiles of several sizes, take what they take") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER(
+    "equal memory: smaller microbatches of a model, or of profiles of several sizes, take what they take") {
   const std::string v100 = debubble::testing::source_directory() + "/traces/published/gpt-1.3b-v100";
-  for (const auto& job : {std::vector<std::string>{"--model", "gpt-1.3b", "--memory", "off"},
-                          std::vector<std::string>{"--profile", v100, "--memory", "off"}}) {
+  for (const auto& job : {Words("--model gpt-1.3b --memory off"), Words{"--profile", v100, "--memory", "off"}}) {
     CAPTURE(job);
-    auto runs = by_name(runs_of(joined(
-        {"--equal", "memory", "--schedules", "1f1b,zb-h2", "-p", "4", "-m", "8", "--microbatch-size", "4"}, job)));
+    auto runs = by_name(runs_of(joined("--equal memory --schedules 1f1b,zb-h2 -p 4 -m 8 --microbatch-size 4", job)));
     const nlohmann::json& run = runs["zb-h2"];
     const auto microbatches = run["schedule"]["microbatches"].get<int>();
     REQUIRE(microbatches > 8);
     CHECK(peak(run) <= peak(runs["1f1b"]));
-    const auto asked = nlohmann::json::parse(
-        folder.data(joined({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
+    const auto asked =
+        folder.json(joined({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
                             "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
-                           job)));
+                           job));
     CHECK(run["makespan_ns"] == asked["makespan_ns"]);
     CHECK(peak(run) == peak(asked));
-    CHECK(run["assumptions"].dump().find(std::to_string(4 * 8 / microbatches) + " sample") != std::string::npos);
+    CHECK(contains(run["assumptions"].dump(), std::to_string(4 * 8 / microbatches) + " sample"));
   }
 }
 
 TEST_CASE("equal stages: several stages per device take fewer devices") {
-  auto runs = by_name(runs_of({"--equal", "stages", "--schedules", "1f1b,interleaved,zb-v", "-p", "8", "-m", "16"}));
+  auto runs = by_name(runs_of("--equal stages --schedules 1f1b,interleaved,zb-v -p 8 -m 16"));
   CHECK(runs["1f1b"]["schedule"]["devices"] == 8);
   for (const char* name : {"interleaved", "zb-v"}) {
     CAPTURE(name);
@@ -135,11 +123,10 @@ TEST_CASE("equal stages: several stages per device take fewer devices") {
     CHECK(runs[name]["ideal_ns"].get<std::int64_t>() == 2 * runs["1f1b"]["ideal_ns"].get<std::int64_t>());
   }
   Folder folder;
-  CHECK(folder.run({"compare", "--equal", "stages", "--schedules", "interleaved", "-p", "5"}).status == 2);
+  CHECK(folder.run("compare --equal stages --schedules interleaved -p 5").status == 2);
 }
 
-TEST_CASE("the end has what all schedules assume, and with --assumptions whose the rest is") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the end has what all schedules assume, and with --assumptions whose the rest is") {
   const auto assumed = [&](const std::string& schedules, bool all) {
     Words words{"compare", "--schedules", schedules, "--times", "f=1,i=1.1,w=0.9"};
     if (all) words.emplace_back("--assumptions");
@@ -152,22 +139,22 @@ TEST_CASE("the end has what all schedules assume, and with --assumptions whose t
         "           microbatch; hop latency 0 ns; link bandwidth unlimited; transfers\n"
         "           overlapped with compute\n");
   const std::string whose = assumed("1f1b,gpipe,zb-h1", true);
-  CHECK(whose.find("  given    forward: 1 ms per device share\n"
-                   "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
-                   "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
-                   "    (default)\n"
-                   "  the others: backward 2 ms per device share (given)\n") != std::string::npos);
+  CHECK(contains(whose,
+                 "  given    forward: 1 ms per device share\n"
+                 "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
+                 "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
+                 "    (default)\n"
+                 "  the others: backward 2 ms per device share (given)\n"));
   const std::string three = assumed("1f1b,gpipe,dapple,bpipe,zb-h1", true);
-  CHECK(three.find("  only bpipe: copy of an activation") != std::string::npos);
-  CHECK(three.find("  the others: backward 2 ms") != std::string::npos);
+  CHECK(contains(three, "  only bpipe: copy of an activation"));
+  CHECK(contains(three, "  the others: backward 2 ms"));
   const std::string same = assumed("1f1b,gpipe", true);
-  CHECK(same.find("backward: 2 ms per device share\n") != std::string::npos);
-  CHECK(same.find("only") == std::string::npos);
-  CHECK(same.find("the others") == std::string::npos);
+  CHECK(contains(same, "backward: 2 ms per device share\n"));
+  CHECK_FALSE(contains(same, "only"));
+  CHECK_FALSE(contains(same, "the others"));
 }
 
-TEST_CASE("all schedules take at most 40 lines, and --details shows the rest") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("all schedules take at most 40 lines, and --details shows the rest") {
   const std::vector<Words> jobs{
       {"-p", "4", "-m", "8"},
       {"-p", "8", "-m", "24", "--profile", source_directory() + "/traces/published/zb-a100-1.5b-m24.json"},
@@ -179,11 +166,11 @@ TEST_CASE("all schedules take at most 40 lines, and --details shows the rest") {
     std::string said;
     for (const std::string& word : job) said += word + " ";
     CAPTURE(said);
-    Words words{"compare", "--schedules", "all", "--width", "80"};
+    Words words = "compare --schedules all --width 80";
     words.insert(words.end(), job.begin(), job.end());
     const std::string text = folder.run(words).out;
     CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
-    CHECK(text.find("more   --details shows ") != std::string::npos);
+    CHECK(contains(text, "more   --details shows "));
     CHECK(text.find("\nbest ") < text.find("bubble/"));
     words.emplace_back("--details");
     const std::string whole = folder.run(words).out;
@@ -195,32 +182,30 @@ TEST_CASE("all schedules take at most 40 lines, and --details shows the rest") {
   }
 }
 
-TEST_CASE("where nothing fits, one summary has the nearest remedies, and the status is 1") {
-  const Folder folder;
-  const Words job{"compare", "--schedules", "all", "--model", "llama3-70b", "--hardware", "h100", "-p", "8", "-m", "8"};
-  const auto none = folder.run(joined(job, {"--topology", "dgx-h100:8"}));
+TEST_CASE_IN_FOLDER("where nothing fits, one summary has the nearest remedies, and the status is 1") {
+  const Words job = "compare --schedules all --model llama3-70b --hardware h100 -p 8 -m 8";
+  const auto none = folder.run(joined(job, "--topology dgx-h100:8"));
   CHECK(none.status == 1);
-  CHECK(none.out.find("best   none fits; nearest: ") != std::string::npos);
-  CHECK(none.out.find("\nfits   with --") != std::string::npos);
-  CHECK(none.out.find("out of memory") == std::string::npos);
-  const auto runs =
-      nlohmann::json::parse(folder.run(joined(job, {"--topology", "dgx-h100:8", "--format", "json"})).out);
+  CHECK(contains(none.out, "best   none fits; nearest: "));
+  CHECK(contains(none.out, "\nfits   with --"));
+  CHECK_FALSE(contains(none.out, "out of memory"));
+  const auto runs = nlohmann::json::parse(folder.run(joined(job, "--topology dgx-h100:8 --format json")).out);
   const auto told = [](const nlohmann::json& run) {
     return run.contains("memory_fit") && !run["memory_fit"]["remedies"].empty();
   };
   CHECK(std::count_if(runs["runs"].begin(), runs["runs"].end(), told) == 1);
-  CHECK(folder.run(joined(job, {"--topology", "dgx-h100:8", "--tp", "8"})).status == 0);  // some fit
-  CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "0.1"}).status == 1);
-  CHECK(folder.run({"compare", "--schedules", "all", "--memory-limit", "3"}).status == 0);
+  CHECK(folder.run(joined(job, "--topology dgx-h100:8 --tp 8")).status == 0);  // some fit
+  CHECK(folder.run("compare --schedules all --memory-limit 0.1").status == 1);
+  CHECK(folder.run("compare --schedules all --memory-limit 3").status == 0);
 }
 
 TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") {
   Folder folder;
-  const std::string text = folder.data({"explain", "schedule", "zb-h1", "-p", "4", "-m", "8"});
+  const std::string text = folder.data("explain schedule zb-h1 -p 4 -m 8");
   for (const char* part : {"needs", "splits the backward", "source", "d0 F0F1F2F3......I0W0F4I1W1", "18.2 % less",
                            "debubble compare --schedules all -p 4 -m 8"}) {
     CAPTURE(part);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(contains(text, part));
   }
   for (const ScheduleEntry& entry : schedule_catalog()) {
     CAPTURE(entry.name);
@@ -228,30 +213,28 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
   }
 }
 
-TEST_CASE("an asynchronous schedule is the best of its like only, and named where it is faster") {
-  const Folder folder;
-  const Words job{"compare", "-p", "4", "-m", "16", "--times", "f=1,b=2", "--comm", "0.4", "--schedules"};
+TEST_CASE_IN_FOLDER("an asynchronous schedule is the best of its like only, and named where it is faster") {
+  const Words job = "compare -p 4 -m 16 --times f=1,b=2 --comm 0.4 --schedules";
   const std::string both = folder.data(joined(job, {"1f1b,naive,pipelined-backprop"}));
-  CHECK(both.find("best   1f1b: step ") != std::string::npos);
-  CHECK(both.find("\nfaster pipelined-backprop takes ") != std::string::npos);
-  CHECK(both.find("asynchronous") != std::string::npos);
-  CHECK(both.find("* 1f1b ") != std::string::npos);
+  CHECK(contains(both, "best   1f1b: step "));
+  CHECK(contains(both, "\nfaster pipelined-backprop takes "));
+  CHECK(contains(both, "asynchronous"));
+  CHECK(contains(both, "* 1f1b "));
   const std::string only_other = folder.data(joined(job, {"1f1b,pipelined-backprop"}));
-  CHECK(only_other.find("best   1f1b: of these the only one without gradients of older") != std::string::npos);
+  CHECK(contains(only_other, "best   1f1b: of these the only one without gradients of older"));
   const std::string alone = folder.data(joined(job, {"pipedream,pipelined-backprop"}));
-  CHECK(alone.find("best   pipelined-backprop: step ") != std::string::npos);
-  CHECK(alone.find("\nfaster ") == std::string::npos);
+  CHECK(contains(alone, "best   pipelined-backprop: step "));
+  CHECK_FALSE(contains(alone, "\nfaster "));
   // Slower than the best: nothing to say.
-  CHECK(folder.data(joined(job, {"1f1b,pipedream"})).find("\nfaster ") == std::string::npos);
+  CHECK_FALSE(contains(folder.data(joined(job, {"1f1b,pipedream"})), "\nfaster "));
 }
 
-TEST_CASE("a comparison of one schedule says so, and how to have more") {
-  const Folder folder;
-  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b"})
-            .find("\nbest   1f1b, the only one named; --schedules all compares every schedule\n") != std::string::npos);
-  CHECK(folder.data({"compare", "-p", "4", "--runs-in", "deepspeed"})
-            .find("\nbest   1f1b, the only one of these that DeepSpeed runs\n") != std::string::npos);
-  CHECK(folder.data({"compare", "-p", "4", "--schedules", "1f1b,gpipe"}).find("the only one") == std::string::npos);
+TEST_CASE_IN_FOLDER("a comparison of one schedule says so, and how to have more") {
+  CHECK(contains(folder.data("compare -p 4 --schedules 1f1b"),
+                 "\nbest   1f1b, the only one named; --schedules all compares every schedule\n"));
+  CHECK(contains(folder.data("compare -p 4 --runs-in deepspeed"),
+                 "\nbest   1f1b, the only one of these that DeepSpeed runs\n"));
+  CHECK_FALSE(contains(folder.data("compare -p 4 --schedules 1f1b,gpipe"), "the only one"));
 }
 
 }  // namespace debubble::testing

@@ -1,26 +1,18 @@
 // `debubble explain CODE` and `debubble list error-codes`: codes, and what to do.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 
-TEST_CASE("a code says what went wrong and what to do") {
-  const Folder folder;
-  CHECK(folder.data({"explain", "X005"}) == R"(X005  the simulation
+TEST_CASE_IN_FOLDER("a code says what went wrong and what to do") {
+  CHECK(folder.data("explain X005") == R"(X005  the simulation
       a run that is too large: devices, links, replicas, ops or a tensor
       what to do: make it smaller
 )");
-  CHECK(folder.data({"list", "error-codes", "X005"}) == folder.data({"explain", "X005"}));
+  CHECK(folder.data("list error-codes X005") == folder.data("explain X005"));
 }
 
-TEST_CASE("the list of codes names each code once") {
-  const Folder folder;
-  const auto list = nlohmann::json::parse(folder.data({"list", "error-codes", "--format", "json"}));
+TEST_CASE_IN_FOLDER("the list of codes names each code once") {
+  const auto list = folder.json("list error-codes");
   CHECK(list["schema_version"] == 1);
   std::set<std::string> once;
   for (const auto& code : list["error_codes"]) {

@@ -1,8 +1,4 @@
 // Schedules out to other people's formats and in again, through the command itself.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -10,8 +6,6 @@ namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Words = std::vector<std::string>;
-
 // A run's numbers, without what names the schedule.
 json numbers(const std::string& text) {
   json run = json::parse(text);
@@ -19,10 +13,9 @@ json numbers(const std::string& text) {
   return run;
 }
 
-const Words kCosts{"--times", "f=1,i=1.25,w=0.75", "--comm", "0.125", "--format", "json"};
+const Words kCosts = "--times f=1,i=1.25,w=0.75 --comm 0.125 --format json";
 
-TEST_CASE("what is exported replays to the nanosecond, in every format that can say it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("what is exported replays to the nanosecond, in every format that can say it") {
   const std::vector<Words> schedules{{"--schedule", "1f1b"},
                                      {"--schedule", "interleaved", "-p", "2", "-m", "4"},
                                      {"--schedule", "zb-h1", "-p", "3", "-m", "5"}};
@@ -38,53 +31,45 @@ TEST_CASE("what is exported replays to the nanosecond, in every format that can 
   }
 }
 
-TEST_CASE("a compressed schedule file is the same schedule") {
-  const Folder folder;
-  CHECK(folder.data({"export", "--to", "schedule-json", "-o", "s.json.gz"}).empty());
-  CHECK(folder.data({"export", "--to", "schedule-json", "--schedule", "s.json.gz"}) ==
-        folder.data({"export", "--to", "schedule-json"}));
+TEST_CASE_IN_FOLDER("a compressed schedule file is the same schedule") {
+  CHECK(folder.data("export --to schedule-json -o s.json.gz").empty());
+  CHECK(folder.data("export --to schedule-json --schedule s.json.gz") == folder.data("export --to schedule-json"));
 }
 
-TEST_CASE("our own file keeps what a table cannot say, and a table is refused for it") {
-  const Folder folder;
-  const Words halves{"--schedule", "chimera", "--param", "mode=halving"};
-  folder.write("s.json", folder.data(joined({"export", "--to", "schedule-json"}, halves)));
-  CHECK(numbers(folder.data({"simulate", "--schedule", "s.json", "--format", "json"})) ==
-        numbers(folder.data(joined({"simulate", "--format", "json"}, halves))));
+TEST_CASE_IN_FOLDER("our own file keeps what a table cannot say, and a table is refused for it") {
+  const Words halves = "--schedule chimera --param mode=halving";
+  folder.write("s.json", folder.data(joined("export --to schedule-json", halves)));
+  CHECK(numbers(folder.data("simulate --schedule s.json --format json")) ==
+        numbers(folder.data(joined("simulate --format json", halves))));
 }
 
-TEST_CASE("a sliced schedule is no table, but a node list") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a sliced schedule is no table, but a node list") {
   folder.write("s.json", R"({"format": "debubble.schedule/1", "schedule": {"name": "slices", "devices": 1, "stages": 1,
     "chunks": 1, "microbatches": 1, "pieces": 2, "sliced": true, "placement": [[0]], "rows": ["0F0,0F1,0B1,0B0"]}})");
-  folder.write("n.json", folder.data({"export", "--to", "zero-bubble-json", "--schedule", "s.json"}));
-  CHECK(numbers(folder.data({"simulate", "--schedule", "n.json", "--format", "json"})) ==
-        numbers(folder.data({"simulate", "--schedule", "s.json", "--format", "json"})));
+  folder.write("n.json", folder.data("export --to zero-bubble-json --schedule s.json"));
+  CHECK(numbers(folder.data("simulate --schedule n.json --format json")) ==
+        numbers(folder.data("simulate --schedule s.json --format json")));
 }
 
-TEST_CASE("a table with communication of its own is read for its compute, and a note says so") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a table with communication of its own is read for its compute, and a note says so") {
   folder.write("c.csv",
                "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
                "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
-  CHECK(folder.data({"export", "--to", "pytorch-csv", "--schedule", "c.csv"}) == "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
-  const json run = json::parse(folder.data({"simulate", "--schedule", "c.csv", "--format", "json"}));
+  CHECK(folder.data("export --to pytorch-csv --schedule c.csv") == "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  const json run = folder.json("simulate --schedule c.csv");
   REQUIRE(run["findings"].size() == 1);
   CHECK(run["findings"][0]["message"].get<std::string>().find("row 2, cell 3 has 1B0") != std::string::npos);
 }
 
-TEST_CASE("Megatron's layout goes in and comes out") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("Megatron's layout goes in and comes out") {
   const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const Words run{"--profile", profile, "-p", "8", "-m", "24"};
-  const std::string layout = folder.data(joined({"export", "--to", "megatron-layout"}, run));
+  const std::string layout = folder.data(joined("export --to megatron-layout", run));
   REQUIRE(layout.ends_with("L\n"));
   const std::string text = layout.substr(0, layout.size() - 1);
-  const Words flags = joined({"simulate", "--format", "json"}, run);
+  const Words flags = joined("simulate --format json", run);
   CHECK(numbers(folder.data(joined(flags, {"--partition", text}))) == numbers(folder.data(flags)));
-  CHECK(
-      folder.refusal(joined({"export", "--to", "megatron-layout", "--schedule", "chimera"}, run)).find("error[T054]") ==
-      0);
+  CHECK(folder.refusal(joined("export --to megatron-layout --schedule chimera", run)).find("error[T054]") == 0);
 }
 
 }  // namespace

@@ -1,14 +1,4 @@
 // What the command prints, as data: the keys of the JSON contract, the same bytes each time, on stdout or in a file.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "sim/core/split.hpp"
 #include "tests/cli/inputs.hpp"
@@ -70,9 +60,8 @@ void check_run(const json& run) {
   }
 }
 
-TEST_CASE("simulate prints one object with the contract's keys") {
-  const Folder folder;
-  const json run = json::parse(folder.data({"simulate", "--format", "json"}));
+TEST_CASE_IN_FOLDER("simulate prints one object with the contract's keys") {
+  const json run = folder.json("simulate");
   check_run(run);
   CHECK(run["schema_version"] == 1);
   CHECK(run["command_line"] == "debubble simulate --format json");
@@ -80,9 +69,8 @@ TEST_CASE("simulate prints one object with the contract's keys") {
   CHECK(run["devices"].size() == 4);
 }
 
-TEST_CASE("compare prints such objects in runs") {
-  const Folder folder;
-  const json all = json::parse(folder.data({"compare", "--format", "json"}));
+TEST_CASE_IN_FOLDER("compare prints such objects in runs") {
+  const json all = folder.json("compare");
   CHECK(keys_of(all) == std::set<std::string>{"schema_version", "runs"});
   CHECK(all["schema_version"] == 1);
   REQUIRE(all["runs"].size() == schedule_catalog().size());
@@ -94,13 +82,11 @@ TEST_CASE("compare prints such objects in runs") {
   }
 }
 
-TEST_CASE("what is not known is null, and known with a profile") {
-  const Folder folder;
-  const json toy = json::parse(folder.data({"simulate", "--format", "json"}));
+TEST_CASE_IN_FOLDER("what is not known is null, and known with a profile") {
+  const json toy = folder.json("simulate");
   for (const char* key : {"throughput_samples_per_s", "throughput_tokens_per_s", "mfu"}) CHECK(toy[key].is_null());
   folder.write("p.json", kProfile);
-  const json real =
-      json::parse(folder.data({"simulate", "--profile", "p.json", "-p", "2", "-m", "3", "--format", "json"}));
+  const json real = folder.json("simulate --profile p.json -p 2 -m 3");
   check_run(real);
   // 3 microbatches of 2 samples of 128 tokens in (3 + 1) x 3 us.
   CHECK(real["makespan_ns"] == 12'000);
@@ -108,9 +94,8 @@ TEST_CASE("what is not known is null, and known with a profile") {
   CHECK(real["throughput_tokens_per_s"].get<double>() == doctest::Approx(6 * 128 / 12e-6));
 }
 
-TEST_CASE("a deadlock prints the same object with the fields it has") {
-  const Folder folder;
-  const Outcome outcome = folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled", "--format", "json"});
+TEST_CASE_IN_FOLDER("a deadlock prints the same object with the fields it has") {
+  const Outcome outcome = folder.run("simulate --schedule zb-v --p2p coupled --format json");
   const json run = json::parse(outcome.out);
   CHECK(run["schedule"]["name"] == "zb-v");
   CHECK_FALSE(run.contains("makespan_ns"));
@@ -118,9 +103,8 @@ TEST_CASE("a deadlock prints the same object with the fields it has") {
   CHECK(run["findings"][0]["code"] == "X010");
 }
 
-TEST_CASE("a schedule that does not fit is listed with the reason") {
-  const Folder folder;
-  const json all = json::parse(folder.data({"compare", "-p", "3", "--format", "json"}));
+TEST_CASE_IN_FOLDER("a schedule that does not fit is listed with the reason") {
+  const json all = folder.json("compare -p 3");
   REQUIRE(all["runs"].size() == schedule_catalog().size());
   const auto found = std::find_if(all["runs"].begin(), all["runs"].end(),
                                   [](const json& run) { return run["schedule"]["name"] == "chimera"; });
@@ -130,26 +114,23 @@ TEST_CASE("a schedule that does not fit is listed with the reason") {
   CHECK_FALSE(chimera.contains("makespan_ns"));
 }
 
-TEST_CASE("list and doctor print JSON too") {
-  const Folder folder;
-  CHECK(json::parse(folder.data({"list", "--format", "json"}))["schedules"].size() == schedule_catalog().size());
-  CHECK(json::parse(folder.data({"list", "topologies", "--format", "json"}))["topologies"][0]["name"] == "ideal");
-  CHECK(json::parse(folder.data({"list", "cost-models", "--format", "json"}))["cost_models"].size() == 3);
-  const json doctor = json::parse(folder.data({"doctor", "--format", "json"}));
+TEST_CASE_IN_FOLDER("list and doctor print JSON too") {
+  CHECK(folder.json("list")["schedules"].size() == schedule_catalog().size());
+  CHECK(folder.json("list topologies")["topologies"][0]["name"] == "ideal");
+  CHECK(folder.json("list cost-models")["cost_models"].size() == 3);
+  const json doctor = folder.json("doctor");
   CHECK(doctor["checks"][0] ==
         json{{"what", "simulation"}, {"status", "ok"}, {"detail", "needs no GPU, no network and no other program"}});
 }
 
-TEST_CASE("the same command prints the same bytes, in any language and time zone") {
-  const Folder folder;
-  const std::vector<std::vector<std::string>> commands{
-      {"simulate", "--schedule", "zb-h1", "--comm", "0.25", "--format", "json"},
-      {"simulate", "--schedule", "chimera", "--format", "csv"},
-      {"simulate", "--times", "f=1.5,b=2.25"},
-      {"compare", "--format", "json"},
-      {"compare"},
-      {"export", "--to", "chrome-trace", "--schedule", "interleaved", "--comm", "0.125"},
-      {"export", "--to", "pytorch-csv", "--schedule", "chimera"}};
+TEST_CASE_IN_FOLDER("the same command prints the same bytes, in any language and time zone") {
+  const std::vector<Words> commands{{"simulate", "--schedule", "zb-h1", "--comm", "0.25", "--format", "json"},
+                                    {"simulate", "--schedule", "chimera", "--format", "csv"},
+                                    {"simulate", "--times", "f=1.5,b=2.25"},
+                                    {"compare", "--format", "json"},
+                                    {"compare"},
+                                    {"export", "--to", "chrome-trace", "--schedule", "interleaved", "--comm", "0.125"},
+                                    {"export", "--to", "pytorch-csv", "--schedule", "chimera"}};
   Surroundings german;
   german.environment = {"LC_ALL=de_DE.UTF-8", "LANG=de_DE.UTF-8", "LC_NUMERIC=de_DE.UTF-8", "TZ=Asia/Tokyo"};
   for (const auto& command : commands) {
@@ -160,8 +141,7 @@ TEST_CASE("the same command prints the same bytes, in any language and time zone
   }
 }
 
-TEST_CASE("-o writes what stdout would show") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("-o writes what stdout would show") {
   for (const std::string verb : {"simulate", "compare"}) {
     for (const std::string format : {"text", "json", "csv"}) {
       CAPTURE(verb);
@@ -170,7 +150,7 @@ TEST_CASE("-o writes what stdout would show") {
       std::string shown = folder.data({verb, "--format", format});
       if (format == "json") {  // which quotes the command line
         std::string written = folder.read("out");
-        while (written.find(" -o out") != std::string::npos) written.erase(written.find(" -o out"), 7);
+        while (contains(written, " -o out")) written.erase(written.find(" -o out"), 7);
         CHECK(written == shown);
       } else {
         CHECK(folder.read("out") == shown);
@@ -188,19 +168,17 @@ std::map<std::string, std::string> first_run(const std::string& table) {
   std::getline(lines, header);
   std::getline(lines, row);
   std::map<std::string, std::string> fields;
-  const std::vector<std::string> names = split(header);
-  const std::vector<std::string> values = split(row);
+  const Words names = split(header);
+  const Words values = split(row);
   for (std::size_t k = 0; k < names.size(); ++k) fields[names[k]] = k < values.size() ? values[k] : "";
   return fields;
 }
 
-TEST_CASE("the CSV of compare has the numbers of its JSON: memory, MFU, the step's parts, idle time by cause") {
-  const Folder folder;
-  const std::vector<std::string> job{"compare",    "--schedule", "1f1b", "--model", "gpt3-22b", "--topology",
-                                     "dgx-h100:2", "--tp",       "2",    "-p",      "4",        "--dp",
-                                     "2",          "-m",         "8",    "--format"};
+TEST_CASE_IN_FOLDER(
+    "the CSV of compare has the numbers of its JSON: memory, MFU, the step's parts, idle time by cause") {
+  const Words job = "compare --schedule 1f1b --model gpt3-22b --topology dgx-h100:2 --tp 2 -p 4 --dp 2 -m 8 --format";
   const auto in = [&](const char* format) {
-    std::vector<std::string> arguments = job;
+    Words arguments = job;
     arguments.emplace_back(format);
     return folder.run(arguments).out;
   };
@@ -221,7 +199,7 @@ TEST_CASE("the CSV of compare has the numbers of its JSON: memory, MFU, the step
     contention += device["idle_by_cause_ns"]["transfer_contention"].get<std::int64_t>();
   }
   CHECK(number("idle_transfer_contention_ns") == contention);
-  auto toy = first_run(folder.data({"compare", "--schedule", "1f1b", "--format", "csv"}));
+  auto toy = first_run(folder.data("compare --schedule 1f1b --format csv"));
   for (const char* unknown : {"mfu", "memory_spare_bytes", "pipeline_end_ns", "step_optimizer_ns"}) {
     CAPTURE(unknown);
     CHECK(toy.at(unknown).empty());
@@ -229,11 +207,10 @@ TEST_CASE("the CSV of compare has the numbers of its JSON: memory, MFU, the step
   CHECK(toy.at("idle_fill_ns") == "18000000");  // 6 + 5 + 4 + 3 ms
 }
 
-TEST_CASE("a CSV has as many fields in each line as in its header") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a CSV has as many fields in each line as in its header") {
   folder.write("p.json", kProfile);
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"simulate", "--format", "csv"},
+  for (const Words& arguments :
+       {Words("simulate --format csv"),
         {"compare", "--schedule", "1f1b,gpipe,zb-h1", "--profile", "p.json", "-p", "2", "--format", "csv"}}) {
     const std::string table = folder.data(arguments);
     std::set<std::ptrdiff_t> commas;

@@ -1,18 +1,9 @@
 // A file given where another kind is read: the error says what it is and what takes it. Errors speak of flags by the
 // names that were typed.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
-
-using Words = std::vector<std::string>;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // One file of every kind that debubble reads or writes, or people have at hand.
 void write_all_kinds(const Folder& folder) {
@@ -26,12 +17,11 @@ void write_all_kinds(const Folder& folder) {
   folder.write("train.log", " iteration 1/ 10 | elapsed time per iteration (ms): 100.0 |\n");
   folder.write("page.html", "<!doctype html>\n");
   folder.write("note.txt", "hello\n");
-  (void)folder.data({"simulate", "-p", "2", "-m", "2", "--save-run", "run.json", "--trace", "trace.json.gz",
-                     "--export-schedule", "table.csv"});
-  folder.write("report.json", folder.data({"simulate", "-p", "2", "-m", "2", "--format", "json"}));
-  folder.write("topology.json", folder.data({"export", "--to", "topology-json", "--topology", "ring:2"}));
-  folder.write("schedule.json", folder.data({"export", "--to", "schedule-json", "-p", "2", "-m", "2"}));
-  folder.write("hardware.json", folder.data({"export", "--to", "hardware", "h100"}));
+  (void)folder.data("simulate -p 2 -m 2 --save-run run.json --trace trace.json.gz --export-schedule table.csv");
+  folder.write("report.json", folder.data("simulate -p 2 -m 2 --format json"));
+  folder.write("topology.json", folder.data("export --to topology-json --topology ring:2"));
+  folder.write("schedule.json", folder.data("export --to schedule-json -p 2 -m 2"));
+  folder.write("hardware.json", folder.data("export --to hardware h100"));
 }
 
 struct KindCase {
@@ -61,8 +51,7 @@ const std::vector<KindCase> kKinds{
 
 }  // namespace
 
-TEST_CASE("a file of another kind: what it is, and what takes it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a file of another kind: what it is, and what takes it") {
   write_all_kinds(folder);
   for (const KindCase& one : kKinds) {
     const std::string file = one.file;
@@ -81,46 +70,43 @@ TEST_CASE("a file of another kind: what it is, and what takes it") {
   }
 }
 
-TEST_CASE("check reads suites, and says so of everything else") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("check reads suites, and says so of everything else") {
   write_all_kinds(folder);
-  CHECK(folder.run({"check", "scenario.toml"}).err ==
+  CHECK(folder.run("check scenario.toml").err ==
         R"(error[P010]: this is a scenario file, which debubble check does not take
   --> scenario.toml
   = help: `debubble simulate --config scenario.toml` reads it; debubble check takes: suites to check, JSON; see docs/ci.md
 )");
-  CHECK(contains(folder.run({"check", "run.json"}).err, "this is a run, which debubble check does not take"));
-  CHECK(contains(folder.run({"check", "note.txt"}).err, "error[P001]"));  // of no known kind
+  CHECK(contains(folder.run("check run.json").err, "this is a run, which debubble check does not take"));
+  CHECK(contains(folder.run("check note.txt").err, "error[P001]"));  // of no known kind
 }
 
-TEST_CASE("each verb says of a file that it does not take what takes it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("each verb says of a file that it does not take what takes it") {
   write_all_kinds(folder);
   const auto says = [&](const Words& words, const std::string& part) {
     const std::string text = folder.refusal(words);
     CAPTURE(text);
     CHECK(contains(text, part));
   };
-  says({"diff", "suite.json"}, "this is a suite of checks, which debubble diff does not take");
-  says({"diff", "--log", "profile.json"}, "this is a profile of layer times, which --log does not take");
-  says({"compare", "profile.json"}, "give it as --profile profile.json");
-  says({"compare", "--schedules", "1f1b,run.json"}, "this is a run, which --schedules does not take");
-  says({"simulate", "--schedule=run.json"}, "this is a run, which --schedule does not take");
-  says({"whatif", "--to", "profile.json"}, "it is a profile of layer times: give it as --profile profile.json");
-  says({"plan", "--gpus", "8", "--model", "gpt2-small", "--script", "run.json"}, "which --script does not take");
-  says({"import", "--from", "kineto", "profile.json"}, "`debubble simulate --profile profile.json` reads it");
-  says({"import", "--from", "deepspeed", "scenario.toml"}, "this is a scenario file, which debubble import --from");
-  says({"list", "models", "run.json"}, "this is a run, which debubble list models does not take");
-  says({"explain", "cost", "profile.json"}, "it is a profile of layer times: give it as --profile profile.json");
+  says("diff suite.json", "this is a suite of checks, which debubble diff does not take");
+  says("diff --log profile.json", "this is a profile of layer times, which --log does not take");
+  says("compare profile.json", "give it as --profile profile.json");
+  says("compare --schedules 1f1b,run.json", "this is a run, which --schedules does not take");
+  says("simulate --schedule=run.json", "this is a run, which --schedule does not take");
+  says("whatif --to profile.json", "it is a profile of layer times: give it as --profile profile.json");
+  says("plan --gpus 8 --model gpt2-small --script run.json", "which --script does not take");
+  says("import --from kineto profile.json", "`debubble simulate --profile profile.json` reads it");
+  says("import --from deepspeed scenario.toml", "this is a scenario file, which debubble import --from");
+  says("list models run.json", "this is a run, which debubble list models does not take");
+  says("explain cost profile.json", "it is a profile of layer times: give it as --profile profile.json");
 }
 
-TEST_CASE("a file of the kind that is read keeps its own errors") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a file of the kind that is read keeps its own errors") {
   write_all_kinds(folder);
-  CHECK(contains(folder.refusal({"simulate", "--profile", "profile.json"}), "error[P006]"));
-  CHECK(contains(folder.refusal({"diff", "scenario.toml"}), "error[D002]: a scenario alone"));
-  CHECK(contains(folder.refusal({"simulate", "-p", "4", "--topology", "topology.json"}), "error[B017]"));
-  CHECK(contains(folder.refusal({"simulate", "--profile", "note.txt"}), "error[P001]"));
+  CHECK(contains(folder.refusal("simulate --profile profile.json"), "error[P006]"));
+  CHECK(contains(folder.refusal("diff scenario.toml"), "error[D002]: a scenario alone"));
+  CHECK(contains(folder.refusal("simulate -p 4 --topology topology.json"), "error[B017]"));
+  CHECK(contains(folder.refusal("simulate --profile note.txt"), "error[P001]"));
 }
 
 }  // namespace debubble::testing

@@ -1,5 +1,4 @@
 // What an interrupted run leaves behind: nothing. And what a user without rights is told.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -22,64 +21,56 @@ bool is_writing(const Folder& folder, std::uintmax_t bytes) {
   return false;
 }
 
-Outcome interrupted(const Folder& folder, int signal, std::uintmax_t bytes, const std::vector<std::string>& arguments) {
+Outcome interrupted(const Folder& folder, int signal, std::uintmax_t bytes, const Words& arguments) {
   Surroundings surroundings;
   surroundings.signal = signal;
   surroundings.signal_when = [&folder, bytes] { return is_writing(folder, bytes); };
   return folder.run(arguments, surroundings);
 }
 
-TEST_CASE("a run interrupted while it writes its trace leaves no file and ends with 130") {
-  const Folder folder;
-  const Outcome outcome =
-      interrupted(folder, SIGINT, 100'000, {"simulate", "-p", "32", "-m", "2000", "--trace", "t.json", "-o", "o.txt"});
+TEST_CASE_IN_FOLDER("a run interrupted while it writes its trace leaves no file and ends with 130") {
+  const Outcome outcome = interrupted(folder, SIGINT, 100'000, "simulate -p 32 -m 2000 --trace t.json -o o.txt");
   CHECK(outcome.status == 130);
   CHECK(outcome.out.empty());
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("a run killed while it writes keeps the old file as it was") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a run killed while it writes keeps the old file as it was") {
   folder.write("t.json.gz", "old");
-  const Outcome outcome = interrupted(folder, SIGTERM, 10'000,
-                                      {"export", "--to", "chrome-trace", "-p", "32", "-m", "2000", "-o", "t.json.gz"});
+  const Outcome outcome = interrupted(folder, SIGTERM, 10'000, "export --to chrome-trace -p 32 -m 2000 -o t.json.gz");
   CHECK(outcome.status == 143);
   CHECK(folder.files() == "t.json.gz");
   CHECK(folder.read("t.json.gz") == "old");
 }
 
-TEST_CASE("a run whose terminal goes away before it has written anything leaves nothing") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a run whose terminal goes away before it has written anything leaves nothing") {
   Surroundings surroundings;
   surroundings.signal = SIGHUP;
-  surroundings.signal_when = [&folder] { return !folder.files().empty(); };
-  const Outcome outcome = folder.run(
-      {"simulate", "-p", "32", "-m", "2000", "--trace", "t.json", "--export-schedule", "s.csv"}, surroundings);
+  surroundings.signal_when = [&] { return !folder.files().empty(); };
+  const Outcome outcome = folder.run("simulate -p 32 -m 2000 --trace t.json --export-schedule s.csv", surroundings);
   CHECK(outcome.status == 129);
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("a file that may not be read is refused") {
+TEST_CASE_IN_FOLDER("a file that may not be read is refused") {
   if (::geteuid() == 0) {
     MESSAGE("SKIPPED: root may read everything");
     return;
   }
-  const Folder folder;
   folder.write("p.json", kProfile);
   fs::permissions(folder.path("p.json"), fs::perms::none);
-  CHECK(folder.refusal({"simulate", "--profile", "p.json"}) ==
+  CHECK(folder.refusal("simulate --profile p.json") ==
         R"(error[C005]: cannot read p.json: Permission denied
   --> --profile
   = help: check the path and its permissions
 )");
 }
 
-TEST_CASE("a folder or file that may not be written is refused") {
+TEST_CASE_IN_FOLDER("a folder or file that may not be written is refused") {
   if (::geteuid() == 0) {
     MESSAGE("SKIPPED: root may write everything");
     return;
   }
-  const Folder folder;
   folder.write("old.txt", "old");
   fs::permissions(folder.path("old.txt"), fs::perms::owner_read);
   fs::create_directory(folder.path("closed"));

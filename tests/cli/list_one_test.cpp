@@ -1,17 +1,9 @@
 // One thing of a list: `debubble list FAMILY NAME`.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 
-TEST_CASE("a name shows its own part of the list, in text and as JSON") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a name shows its own part of the list, in text and as JSON") {
   for (const auto& [family, name] :
        {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"planners", "dapple"},
         std::pair{"topologies", "dgx-h100"}, std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"},
@@ -25,27 +17,25 @@ TEST_CASE("a name shows its own part of the list, in text and as JSON") {
     CHECK(text.size() < all.size());
     std::string key = family;
     std::replace(key.begin(), key.end(), '-', '_');
-    const auto list = nlohmann::json::parse(folder.data({"list", family, name, "--format", "json"}))[key];
+    const auto list = folder.json({"list", family, name, "--format", "json"})[key];
     REQUIRE(list.size() == 1);
     CHECK(list[0]["name"] == name);
   }
-  CHECK(folder.data({"list", "topologies", "dgx-h100:8"}) == folder.data({"list", "topologies", "dgx-h100"}));
+  CHECK(folder.data("list topologies dgx-h100:8") == folder.data("list topologies dgx-h100"));
 }
 
-TEST_CASE("a planner is explained as it is listed") {
-  const Folder folder;
-  CHECK(folder.data({"explain", "planner", "dapple"}) == folder.data({"list", "planners", "dapple"}));
+TEST_CASE_IN_FOLDER("a planner is explained as it is listed") {
+  CHECK(folder.data("explain planner dapple") == folder.data("list planners dapple"));
 }
 
-TEST_CASE("text names a cluster's numbers in brief, and JSON says who measured them") {
-  const Folder folder;
-  const std::string text = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1"});
-  CHECK(text.find("NCCL's tables") == std::string::npos);
-  const std::string whole = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1", "--assumptions"});
+TEST_CASE_IN_FOLDER("text names a cluster's numbers in brief, and JSON says who measured them") {
+  const std::string text = folder.data("simulate -p 4 --topology dgx-h100:1");
+  CHECK_FALSE(contains(text, "NCCL's tables"));
+  const std::string whole = folder.data("simulate -p 4 --topology dgx-h100:1 --assumptions");
   CHECK(whole.find("370.8 GB/s (18 links") != std::string::npos);
-  const std::string json = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1", "--format", "json"});
+  const std::string json = folder.data("simulate -p 4 --topology dgx-h100:1 --format json");
   CHECK(json.find("370.8 GB/s (18 links of 20.6 GB/s in NCCL's tables") != std::string::npos);
-  CHECK(json.find("machines per pod") != std::string::npos);
+  CHECK(contains(json, "machines per pod"));
 }
 
 }  // namespace debubble::testing

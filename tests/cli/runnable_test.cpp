@@ -1,28 +1,13 @@
 // What a comparison charges, what of it a person can run today, and configurations as wholes.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Words = std::vector<std::string>;
-
-Words with_words(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 std::map<std::string, json> compared(const Folder& folder, const Words& flags) {
   std::map<std::string, json> runs;
-  const json all = json::parse(folder.data(with_words({"compare", "--format", "json"}, flags)));
+  const json all = folder.json(joined("compare", flags));
   for (const json& run : all.at("runs")) runs[run.at("schedule").at("name").get<std::string>()] = run;
   return runs;
 }
@@ -32,17 +17,16 @@ bool has(const json& list, const std::string& word) { return std::find(list.begi
 std::int64_t step_of(const json& run) { return run.at("makespan_ns").get<std::int64_t>(); }
 
 // One GPU on each of eight machines.
-const Words kAcross{
-    "--model", "gpt-1.3b", "-p", "8", "-m", "8", "--topology", "dgx-a100:8", "--rank-devices", "0,8,16,24,32,40,48,56"};
+const Words kAcross = "--model gpt-1.3b -p 8 -m 8 --topology dgx-a100:8 --rank-devices 0,8,16,24,32,40,48,56";
 
 }  // namespace
 
-TEST_CASE("copies of the weights inside one pipeline have their gradients added up, with a step and without") {
-  const Folder folder;
-  const Words schedules{"--schedules", "1f1b,interleaved,chimera", "-v", "2"};
-  const auto plain = compared(folder, with_words(with_words(kAcross, schedules), {}));
-  const auto off = compared(folder, with_words(with_words(kAcross, schedules), {"--step", "off"}));
-  const auto on = compared(folder, with_words(with_words(kAcross, schedules), {"--step", "on"}));
+TEST_CASE_IN_FOLDER(
+    "copies of the weights inside one pipeline have their gradients added up, with a step and without") {
+  const Words schedules = "--schedules 1f1b,interleaved,chimera -v 2";
+  const auto plain = compared(folder, joined(joined(kAcross, schedules), {}));
+  const auto off = compared(folder, joined(joined(kAcross, schedules), "--step off"));
+  const auto on = compared(folder, joined(joined(kAcross, schedules), "--step on"));
   // Free of charge, chimera would be the fastest; it is not.
   CHECK(step_of(off.at("chimera")) < step_of(off.at("interleaved")));
   CHECK(step_of(plain.at("chimera")) > step_of(plain.at("interleaved")));
@@ -57,67 +41,59 @@ TEST_CASE("copies of the weights inside one pipeline have their gradients added 
   CHECK(sums(on.at("chimera")) == sums(plain.at("chimera")));
 }
 
-TEST_CASE("what a step time leaves out stands in its row") {
-  const Folder folder;
-  const auto toy =
-      compared(folder, {"--schedules", "1f1b,chimera,dualpipe,seq1f1b,xpipe,pipedream", "-p", "4", "-m", "8"});
+TEST_CASE_IN_FOLDER("what a step time leaves out stands in its row") {
+  const auto toy = compared(folder, "--schedules 1f1b,chimera,dualpipe,seq1f1b,xpipe,pipedream -p 4 -m 8");
   CHECK(toy.at("1f1b").at("needs").at("not_charged").empty());
   CHECK(has(toy.at("chimera").at("needs").at("not_charged"), "gradient sums"));
   CHECK(has(toy.at("dualpipe").at("needs").at("not_charged"), "gradient sums"));
   CHECK(has(toy.at("seq1f1b").at("needs").at("not_charged"), "slicing"));
   CHECK(has(toy.at("xpipe").at("needs").at("not_charged"), "prediction"));
   CHECK(toy.at("pipedream").at("needs").at("not_charged").empty());
-  const std::string text = folder.data({"compare", "--schedules", "1f1b,chimera", "-p", "4", "-m", "8"});
-  CHECK(text.find("charged") != std::string::npos);
-  CHECK(text.find("gradient sums") != std::string::npos);
-  const std::string all_charged = folder.data({"compare", "--schedules", "1f1b,gpipe", "-p", "4", "-m", "8"});
-  CHECK(all_charged.find("charged") == std::string::npos);
+  const std::string text = folder.data("compare --schedules 1f1b,chimera -p 4 -m 8");
+  CHECK(contains(text, "charged"));
+  CHECK(contains(text, "gradient sums"));
+  const std::string all_charged = folder.data("compare --schedules 1f1b,gpipe -p 4 -m 8");
+  CHECK_FALSE(contains(all_charged, "charged"));
 }
 
-TEST_CASE("links of unlimited bandwidth add gradients up for nothing, and the row says so") {
-  const Folder folder;
-  const Words words{"--model", "gpt-1.3b", "-p", "4", "-m", "8", "--schedules", "chimera"};
+TEST_CASE_IN_FOLDER("links of unlimited bandwidth add gradients up for nothing, and the row says so") {
+  const Words words = "--model gpt-1.3b -p 4 -m 8 --schedules chimera";
   CHECK(compared(folder, words).at("chimera").at("needs").at("not_charged").empty());  // the hardware's own links
-  const Words measured{"--profile", "traces/published/zb-a100-1.5b-m24.json", "-p", "8", "-m", "24", "--schedules",
-                       "chimera"};
+  const Words measured = "--profile traces/published/zb-a100-1.5b-m24.json -p 8 -m 24 --schedules chimera";
   CHECK(has(compared(folder, measured).at("chimera").at("needs").at("not_charged"), "gradient sums"));
-  const auto limited = compared(folder, with_words(measured, {"--bandwidth", "25GB/s"}));
+  const auto limited = compared(folder, joined(measured, "--bandwidth 25GB/s"));
   CHECK(limited.at("chimera").at("needs").at("not_charged").empty());
-  const Words toy{"--schedules", "chimera", "-p", "4", "-m", "8", "--step", "reduce=2"};
+  const Words toy = "--schedules chimera -p 4 -m 8 --step reduce=2";
   CHECK(compared(folder, toy).at("chimera").at("needs").at("not_charged").empty());  // its time was given
 }
 
-TEST_CASE("the barrier of a split output layer takes the time of its collective on the links") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the barrier of a split output layer takes the time of its collective on the links") {
   const auto step = [&](const Words& flags) {
-    const Words words = with_words({"simulate", "--format", "json", "--transform", "vocabulary-parallel"}, flags);
-    return step_of(json::parse(folder.data(words)));
+    const Words words = joined("simulate --format json --transform vocabulary-parallel", flags);
+    return step_of(folder.json(words));
   };
-  const auto step_without = [&](const Words& flags) {
-    return step_of(json::parse(folder.data(with_words({"simulate", "--format", "json"}, flags))));
-  };
+  const auto step_without = [&](const Words& flags) { return step_of(folder.json(joined("simulate", flags))); };
   // Toy links: latencies count. Eight barriers, each at least a hop's latency; the plain run has its own hops.
   const std::int64_t free_links = step({}) - step_without({});
-  const std::int64_t slow_links = step({"--comm", "0.2"}) - step_without({"--comm", "0.2"});
+  const std::int64_t slow_links = step("--comm 0.2") - step_without("--comm 0.2");
   CHECK(slow_links > free_links);
-  const Words near{"--model", "gpt-1.3b", "-p", "4", "--topology", "dgx-a100:4"};
-  const Words far{"--model", "gpt-1.3b", "-p", "4", "--topology", "dgx-a100:4", "--rank-devices", "0,8,16,24"};
+  const Words near = "--model gpt-1.3b -p 4 --topology dgx-a100:4";
+  const Words far = "--model gpt-1.3b -p 4 --topology dgx-a100:4 --rank-devices 0,8,16,24";
   const auto barrier = [&](const Words& flags) {
-    const Words words = with_words({"simulate", "--format", "json", "--transform", "vocabulary-parallel"}, flags);
-    const json report = json::parse(folder.data(words));
+    const Words words = joined("simulate --format json --transform vocabulary-parallel", flags);
+    const json report = folder.json(words);
     for (const json& one : report.at("assumptions")) {
       if (one.at("what") == "barrier of the output layer") return one.at("value").get<std::string>();
     }
     return std::string();
   };
-  CHECK(barrier(near).find("all-reduce of") != std::string::npos);
+  CHECK(contains(barrier(near), "all-reduce of"));
   CHECK(barrier(near) != barrier(far));
   CHECK(barrier({}) == "no time: links without latency or limit");
 }
 
-TEST_CASE("the best that each framework runs is told, and --runs-in restricts the field") {
-  const Folder folder;
-  const auto all = compared(folder, {"--schedules", "all", "-p", "4", "-m", "8"});
+TEST_CASE_IN_FOLDER("the best that each framework runs is told, and --runs-in restricts the field") {
+  const auto all = compared(folder, "--schedules all -p 4 -m 8");
   std::map<std::string, int> bests;
   for (const auto& [name, run] : all) {
     if (!run.contains("needs")) continue;
@@ -128,50 +104,45 @@ TEST_CASE("the best that each framework runs is told, and --runs-in restricts th
     }
   }
   CHECK(bests == std::map<std::string, int>{{"DeepSpeed", 1}, {"Megatron-LM", 1}, {"torchtitan", 1}});
-  CHECK(folder.data({"compare", "-p", "4", "-m", "8"}).find("\ntoday ") != std::string::npos);
-  const auto deepspeed = compared(folder, {"--runs-in", "DeepSpeed", "-p", "4", "-m", "8"});
+  CHECK(contains(folder.data("compare -p 4 -m 8"), "\ntoday "));
+  const auto deepspeed = compared(folder, "--runs-in DeepSpeed -p 4 -m 8");
   CHECK(deepspeed.size() == 1);
   CHECK(deepspeed.count("1f1b") == 1);
-  CHECK(compared(folder, {"--runs-in", "Megatron-LM", "-p", "4", "-m", "8"}).count("zb-h1") == 0);
-  const Outcome none = folder.run({"compare", "--schedules", "chimera", "--runs-in", "megatron"});
+  CHECK(compared(folder, "--runs-in Megatron-LM -p 4 -m 8").count("zb-h1") == 0);
+  const Outcome none = folder.run("compare --schedules chimera --runs-in megatron");
   CHECK(none.status == 2);
   CHECK(none.err.find("error[C001]: Megatron-LM runs none of these schedules") == 0);
-  CHECK(folder.run({"compare", "--runs-in", "jax"}).status == 2);
+  CHECK(folder.run("compare --runs-in jax").status == 2);
 }
 
-TEST_CASE("Megatron Core does not run what it refuses: its best is another schedule then") {
-  const Folder folder;
-  const Words sizes{"--schedules", "1f1b,interleaved", "-p", "4"};
-  const auto even = compared(folder, with_words(sizes, {"-m", "8"}));
+TEST_CASE_IN_FOLDER("Megatron Core does not run what it refuses: its best is another schedule then") {
+  const Words sizes = "--schedules 1f1b,interleaved -p 4";
+  const auto even = compared(folder, joined(sizes, "-m 8"));
   CHECK(has(even.at("interleaved").at("needs").at("best_in"), "Megatron-LM"));
-  const auto odd = compared(folder, with_words(sizes, {"-m", "6"}));
+  const auto odd = compared(folder, joined(sizes, "-m 6"));
   CHECK_FALSE(has(odd.at("interleaved").at("needs").at("best_in"), "Megatron-LM"));
   CHECK(has(odd.at("1f1b").at("needs").at("best_in"), "Megatron-LM"));
 }
 
-TEST_CASE("schedules of several stages per device are tried with every number that suits the model") {
-  const Folder folder;
-  const Words model{"--model", "gpt-1.3b", "-p", "4", "-m", "8"};  // 24 blocks: 2, 3 and 6 stages per device
-  const auto open = compared(folder, with_words(model, {"--schedules", "1f1b,interleaved"}));
+TEST_CASE_IN_FOLDER("schedules of several stages per device are tried with every number that suits the model") {
+  const Words model = "--model gpt-1.3b -p 4 -m 8";  // 24 blocks: 2, 3 and 6 stages per device
+  const auto open = compared(folder, joined(model, "--schedules 1f1b,interleaved"));
   const json& tried = open.at("interleaved").at("needs").at("chunks_tried");
   CHECK(tried == json({2, 3, 6}));
   CHECK(open.at("1f1b").at("needs").at("chunks_tried").empty());
   std::int64_t fastest = step_of(open.at("interleaved"));
   for (const json& chunks : tried) {
     const auto one =
-        compared(folder, with_words(model, {"--schedules", "interleaved", "-v", std::to_string(chunks.get<int>())}));
+        compared(folder, joined(model, {"--schedules", "interleaved", "-v", std::to_string(chunks.get<int>())}));
     CHECK(step_of(one.at("interleaved")) >= fastest);
     CHECK(one.at("interleaved").at("needs").at("chunks_tried").empty());
   }
-  const std::string text = folder.data(with_words(with_words({"compare"}, model), {"--schedules", "1f1b,interleaved"}));
-  CHECK(text.find("the fastest of v = 2, 3, 6") != std::string::npos);
+  const std::string text = folder.data(joined(joined({"compare"}, model), "--schedules 1f1b,interleaved"));
+  CHECK(contains(text, "the fastest of v = 2, 3, 6"));
 }
 
-TEST_CASE("names that frameworks and people use are read everywhere") {
-  const Folder folder;
-  const auto step = [&](const Words& flags) {
-    return step_of(json::parse(folder.data(with_words({"simulate", "--format", "json"}, flags))));
-  };
+TEST_CASE_IN_FOLDER("names that frameworks and people use are read everywhere") {
+  const auto step = [&](const Words& flags) { return step_of(folder.json(joined("simulate", flags))); };
   const std::map<std::string, std::string> spellings{{"1F1B", "1f1b"},
                                                      {"Interleaved1F1B", "interleaved"},
                                                      {"ScheduleInterleaved1F1B", "interleaved"},
@@ -187,75 +158,68 @@ TEST_CASE("names that frameworks and people use are read everywhere") {
     CHECK(step({"--schedule", typed, "--pp", "4", "-m", "8"}) == step({"--schedule", own, "-p", "4", "-m", "8"}));
     CHECK(compared(folder, {"--schedules", typed}).count(own) == 1);
   }
-  const Words model{"--model", "gpt-1.3b", "-p", "4"};
-  CHECK(step(with_words(model, {"--mbs", "2", "--gbs", "32", "--dp", "2", "--seq-length", "1024"})) ==
-        step(with_words(model, {"--microbatch-size", "2", "-m", "8", "--dp", "2", "--sequence", "1024"})));
-  CHECK(step(with_words(model, {"--hardware", "H100"})) == step(with_words(model, {"--hardware", "h100"})));
-  const Outcome odd = folder.run(with_words(with_words({"simulate"}, model), {"--gbs", "31", "--dp", "2"}));
+  const Words model = "--model gpt-1.3b -p 4";
+  CHECK(step(joined(model, "--mbs 2 --gbs 32 --dp 2 --seq-length 1024")) ==
+        step(joined(model, "--microbatch-size 2 -m 8 --dp 2 --sequence 1024")));
+  CHECK(step(joined(model, "--hardware H100")) == step(joined(model, "--hardware h100")));
+  const Outcome odd = folder.run(joined(joined({"simulate"}, model), "--gbs 31 --dp 2"));
   CHECK(odd.status == 2);
   CHECK(odd.err ==
         "error[C001]: 31 samples are not a whole number of microbatches: 2 replicas of 1 sample each take 2 at a time\n"
         "  --> --gbs\n"
         "  = help: nearest: --gbs 30\n");
-  CHECK(folder.run({"simulate", "--gbs", "8", "-m", "8"}).err.find("error[C009]") == 0);
+  CHECK(folder.run("simulate --gbs 8 -m 8").err.find("error[C009]") == 0);
 }
 
-TEST_CASE("- is standard input, for every file that is read") {
-  const Folder folder;
-  const std::string table = folder.data({"export", "--schedule", "zb-h1", "-p", "4", "-m", "8", "--to", "pytorch-csv"});
+TEST_CASE_IN_FOLDER("- is standard input, for every file that is read") {
+  const std::string table = folder.data("export --schedule zb-h1 -p 4 -m 8 --to pytorch-csv");
   folder.write("zb.csv", table);
   Surroundings piped;
   piped.input = table;
-  CHECK(step_of(json::parse(folder.data({"simulate", "--schedule", "-", "--format", "json"}, piped))) ==
-        step_of(json::parse(folder.data({"simulate", "--schedule", "zb.csv", "--format", "json"}))));
+  CHECK(step_of(folder.json("simulate --schedule -", piped)) == step_of(folder.json("simulate --schedule zb.csv")));
   piped.input = "devices = 2\nmicrobatches = 6\n";
-  CHECK(step_of(json::parse(folder.data({"simulate", "--config", "-", "--format", "json"}, piped))) ==
-        step_of(json::parse(folder.data({"simulate", "-p", "2", "-m", "6", "--format", "json"}))));
+  CHECK(step_of(folder.json("simulate --config -", piped)) == step_of(folder.json("simulate -p 2 -m 6")));
   piped.input = "not a profile";
-  CHECK(folder.run({"simulate", "--profile", "-"}, piped).status == 2);
+  CHECK(folder.run("simulate --profile -", piped).status == 2);
 }
 
-TEST_CASE("GPUs of the topology that no rank takes are told, and only these") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("GPUs of the topology that no rank takes are told, and only these") {
   const auto idle = [&](const Words& flags) {
-    const Words words =
-        with_words({"simulate", "--format", "json", "--model", "gpt-1.3b", "--topology", "dgx-a100:1"}, flags);
-    const json report = json::parse(folder.data(words));
+    const Words words = joined("simulate --format json --model gpt-1.3b --topology dgx-a100:1", flags);
+    const json report = folder.json(words);
     for (const json& one : report.at("assumptions")) {
       if (one.at("what") == "idle GPUs") return one.at("value").get<std::string>();
     }
     return std::string();
   };
-  CHECK(idle({"-p", "4"}) == "4 of the topology's 8: the job has 4 ranks");
-  CHECK(idle({"-p", "4", "--tp", "2"}).empty());
+  CHECK(idle("-p 4") == "4 of the topology's 8: the job has 4 ranks");
+  CHECK(idle("-p 4 --tp 2").empty());
   for (const Words& words : std::vector<Words>{{"simulate"},
                                                {"compare", "--schedules", "1f1b"},
                                                {"whatif", "--slow", "device=1:1.2"},
                                                {"explain", "step"}}) {
     CAPTURE(words.front());
-    const Words job = with_words(words, {"--model", "gpt-1.3b", "--topology", "dgx-a100:1"});
-    CHECK(folder.data(with_words(job, {"-p", "4"})).find("idle GPUs 4 of the topology's 8") != std::string::npos);
-    CHECK(folder.data(with_words(job, {"-p", "8"})).find("idle GPUs") == std::string::npos);
+    const Words job = joined(words, "--model gpt-1.3b --topology dgx-a100:1");
+    CHECK(contains(folder.data(joined(job, "-p 4")), "idle GPUs 4 of the topology's 8"));
+    CHECK_FALSE(contains(folder.data(joined(job, "-p 8")), "idle GPUs"));
   }
-  const Words plan{"plan", "--model", "gpt2-small", "--global-batch", "16", "--topology", "dgx-a100:1", "--gpus"};
-  CHECK(folder.data(with_words(plan, {"4"})).find("idle GPUs 4 of the topology's 8") != std::string::npos);
-  CHECK(folder.data(with_words(plan, {"8"})).find("idle GPUs") == std::string::npos);
+  const Words plan = "plan --model gpt2-small --global-batch 16 --topology dgx-a100:1 --gpus";
+  CHECK(contains(folder.data(joined(plan, {"4"})), "idle GPUs 4 of the topology's 8"));
+  CHECK_FALSE(contains(folder.data(joined(plan, {"8"})), "idle GPUs"));
 }
 
-TEST_CASE("a note of compare does not repeat what the column \"not charged\" says") {
-  const Folder folder;
-  const std::string text = folder.data({"compare", "-p", "4", "-m", "8"});
-  CHECK(text.find("slicing        a\n") != std::string::npos);
-  CHECK(text.find("\na      slices of equal cost\n") != std::string::npos);
-  CHECK(text.find("is not charged") == std::string::npos);
-  CHECK(folder.data({"simulate", "--schedule", "terapipe"}).find("is not charged") != std::string::npos);
+TEST_CASE_IN_FOLDER("a note of compare does not repeat what the column \"not charged\" says") {
+  const std::string text = folder.data("compare -p 4 -m 8");
+  CHECK(contains(text, "slicing        a\n"));
+  CHECK(contains(text, "\na      slices of equal cost\n"));
+  CHECK_FALSE(contains(text, "is not charged"));
+  CHECK(contains(folder.data("simulate --schedule terapipe"), "is not charged"));
 }
 
-TEST_CASE("scenario files are compared as wholes, by samples per GPU") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("scenario files are compared as wholes, by samples per GPU") {
   folder.write("a.toml", "model = \"gpt-1.3b\"\ndevices = 4\nmicrobatches = 8\n");
   folder.write("b.toml", "model = \"gpt-1.3b\"\ndevices = 4\nmicrobatches = 16\ntp = 2\nrecompute = \"full\"\n");
-  const json runs = json::parse(folder.data({"compare", "a.toml", "b.toml", "--format", "json"})).at("runs");
+  const json runs = folder.json("compare a.toml b.toml").at("runs");
   REQUIRE(runs.size() == 2);
   std::map<std::string, double> rates;
   for (const json& run : runs) {
@@ -266,14 +230,13 @@ TEST_CASE("scenario files are compared as wholes, by samples per GPU") {
   REQUIRE(rates.size() == 2);
   const std::string first = runs.at(0).at("config").get<std::string>();
   CHECK(rates[first] == std::max(rates["a.toml"], rates["b.toml"]));
-  const std::string text = folder.data({"compare", "a.toml", "b.toml"});
-  CHECK(text.find("more samples per GPU and second than") != std::string::npos);
+  const std::string text = folder.data("compare a.toml b.toml");
+  CHECK(contains(text, "more samples per GPU and second than"));
   // A flag of the command line is for all of them.
-  const json other =
-      json::parse(folder.data({"compare", "a.toml", "b.toml", "-m", "32", "--format", "json"})).at("runs");
+  const json other = folder.json("compare a.toml b.toml -m 32").at("runs");
   for (const json& run : other) CHECK(run.at("schedule").at("microbatches") == 32);
-  CHECK(folder.run({"compare", "a.toml", "missing.toml"}).status == 2);
-  CHECK(folder.run({"compare", "a.toml", "b.toml", "--equal", "memory"}).err.find("error[C001]") == 0);
+  CHECK(folder.run("compare a.toml missing.toml").status == 2);
+  CHECK(folder.run("compare a.toml b.toml --equal memory").err.find("error[C001]") == 0);
 }
 
 }  // namespace debubble::testing

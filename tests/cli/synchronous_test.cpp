@@ -1,11 +1,5 @@
 // The fixed orders without a split backward through the real command: makespans as the papers' formulas have them, and
 // refusals with the exact words.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -14,10 +8,10 @@ namespace {
 using nlohmann::json;
 
 struct Case {
-  std::vector<std::string> schedule;  // --schedule and what goes with it; 4 devices, 8 microbatches, f=1 b=2
-  double makespan;                    // ms
-  double peak;                        // of device 0, in activations of one device share
-  int copies;                         // of the model
+  Words schedule;   // --schedule and what goes with it; 4 devices, 8 microbatches, f=1 b=2
+  double makespan;  // ms
+  double peak;      // of device 0, in activations of one device share
+  int copies;       // of the model
 };
 
 const std::vector<Case> kCases{
@@ -36,14 +30,13 @@ const std::vector<Case> kCases{
     {{"bitpipe"}, 27, 3.5, 2},
 };
 
-TEST_CASE("simulate: the fixed orders take as long and hold as much as their papers say") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("simulate: the fixed orders take as long and hold as much as their papers say") {
   for (const Case& row : kCases) {
-    std::vector<std::string> arguments{"simulate", "--times", "f=1,b=2", "--format", "json", "--schedule"};
+    Words arguments = "simulate --times f=1,b=2 --format json --schedule";
     arguments.insert(arguments.end(), row.schedule.begin(), row.schedule.end());
     CAPTURE(row.schedule.front());
     CAPTURE(row.schedule.back());
-    const json run = json::parse(folder.data(arguments));
+    const json run = folder.json(arguments);
     CHECK(run["schedule"]["name"] == row.schedule.front());
     CHECK(run["schedule"]["devices"] == 4);
     CHECK(run["schedule"]["replicas"] == row.copies);
@@ -52,23 +45,20 @@ TEST_CASE("simulate: the fixed orders take as long and hold as much as their pap
   }
 }
 
-TEST_CASE("simulate: what was asked for is told again") {
-  const Folder folder;
-  const json hanayo = json::parse(folder.data({"simulate", "--schedule", "hanayo", "-v", "6", "--format", "json"}));
+TEST_CASE_IN_FOLDER("simulate: what was asked for is told again") {
+  const json hanayo = folder.json("simulate --schedule hanayo -v 6");
   CHECK(hanayo["schedule"]["params"]["waves"] == "3");
   CHECK(hanayo["schedule"]["stages"] == 24);
-  const json capped = json::parse(
-      folder.data({"simulate", "--schedule", "dapple", "--param", "memory_limit=0.5p", "--format", "json"}));
+  const json capped = folder.json("simulate --schedule dapple --param memory_limit=0.5p");
   CHECK(capped["schedule"]["params"]["memory_limit"] == "0.5p");
   CHECK(capped["devices"][0]["peak_activation_shares"].get<double>() == doctest::Approx(2));
 }
 
-TEST_CASE("dapple with less memory on a device before starts no more forwards than that one") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("dapple with less memory on a device before starts no more forwards than that one") {
   const auto step = [&](const char* limits, const char* policy) {
-    const json run = json::parse(
-        folder.data({"simulate", "--schedule", "dapple", "-p", "4", "-m", "8", "--format", "json", "--param",
-                     std::string("memory_limit=") + limits, "--param", std::string("policy=") + policy}));
+    const json run =
+        folder.json({"simulate", "--schedule", "dapple", "-p", "4", "-m", "8", "--format", "json", "--param",
+                     std::string("memory_limit=") + limits, "--param", std::string("policy=") + policy});
     return run["makespan_ns"].get<double>() / 1e6;
   };
   for (const char* const policy : {"a", "b"}) {

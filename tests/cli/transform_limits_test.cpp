@@ -1,18 +1,11 @@
 // Where transforms stop: sizes that would take minutes, formats and executors without words for them, and what a run
 // says of memory and time that its plan or its step leaves out.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Arguments = std::vector<std::string>;
 
 const std::string kFilled = "fill-bubbles:curvature=1,inverse=1,precondition=2ms";
 
@@ -24,34 +17,30 @@ std::string finding(const json& run, const std::string& code) {
   return "";
 }
 
-TEST_CASE("a step that preconditions says how much longer it takes") {
-  const Folder folder;
-  const json filled =
-      json::parse(folder.data({"simulate", "-p", "4", "-m", "8", "--format", "json", "--transform", kFilled}));
+TEST_CASE_IN_FOLDER("a step that preconditions says how much longer it takes") {
+  const json filled = folder.json({"simulate", "-p", "4", "-m", "8", "--format", "json", "--transform", kFilled});
   CHECK(finding(filled, "S020") == "note: each step takes 2.000 ms more to precondition, not counted in the step time");
   const std::string table =
       folder.data({"compare", "--schedules", "1f1b,gpipe", "-p", "4", "-m", "8", "--transform", kFilled});
-  CHECK(table.find("to precondition") != std::string::npos);
+  CHECK(contains(table, "to precondition"));
 }
 
-TEST_CASE("a transform that breaks a planned memory limit is warned of, one that keeps it is not") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a transform that breaks a planned memory limit is warned of, one that keeps it is not") {
   const auto run = [&](const std::string& transform) {
-    return json::parse(folder.data({"simulate", "--schedule", "zb-auto", "-p", "4", "-m", "8", "--param",
-                                    "memory_limit=4", "--format", "json", "--transform", transform}));
+    return folder.json({"simulate", "--schedule", "zb-auto", "-p", "4", "-m", "8", "--param", "memory_limit=4",
+                        "--format", "json", "--transform", transform});
   };
   CHECK(finding(run("vocabulary-parallel"), "M030").starts_with("warning: above the memory_limit=4 that zb-auto was"));
   CHECK(finding(run("offload:share=0"), "M030").empty());
 }
 
-TEST_CASE("a node list without words for late recomputation says so, and has them for an early one") {
-  const Folder folder;
-  const Arguments base{"export", "--to", "zero-bubble-json", "-p", "2", "-m", "2", "--transform"};
-  Arguments late = base;
+TEST_CASE_IN_FOLDER("a node list without words for late recomputation says so, and has them for an early one") {
+  const Words base = "export --to zero-bubble-json -p 2 -m 2 --transform";
+  Words late = base;
   late.emplace_back("recompute");
-  Arguments early = base;
+  Words early = base;
   early.emplace_back("recompute:when=early");
-  CHECK(folder.data(early).find("\"R\"") != std::string::npos);
+  CHECK(contains(folder.data(early), "\"R\""));
 }
 
 }  // namespace

@@ -1,11 +1,4 @@
 // --transform through the real command: in simulate, compare, scenario files and traces, with its costs and refusals.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "schedules/transforms/catalog.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
@@ -14,12 +7,11 @@ namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Arguments = std::vector<std::string>;
 
-json simulated(Arguments arguments) {
+json simulated(Words arguments) {
   const Folder folder;
   arguments.insert(arguments.begin(), {"simulate", "--format", "json"});
-  return json::parse(folder.data(arguments));
+  return folder.json(arguments);
 }
 
 double milliseconds(const json& run) { return run["makespan_ns"].get<double>() / 1e6; }
@@ -34,18 +26,17 @@ std::string assumed(const json& run, const std::string& what) {
 }
 
 TEST_CASE("transforms are applied in order and show in name and params") {
-  const json run = simulated(
-      {"-p", "4", "-m", "8", "--transform", "split-backward:when=idle", "--transform", "recompute:when=early"});
+  const json run = simulated("-p 4 -m 8 --transform split-backward:when=idle --transform recompute:when=early");
   CHECK(run["schedule"]["name"] == "1f1b + split-backward + recompute");
   CHECK(run["schedule"]["params"]["split-backward.when"] == "idle");
   CHECK(run["schedule"]["params"]["recompute.when"] == "early");
-  CHECK(milliseconds(simulated({"-p", "4", "-m", "8", "--transform", "split-backward"})) == 30);
+  CHECK(milliseconds(simulated("-p 4 -m 8 --transform split-backward")) == 30);
 }
 
 TEST_CASE("recomputation costs what --times or its shares say, and the assumptions say which") {
-  const Arguments base{"-p", "4", "-m", "8", "--times", "f=1,b=2", "--transform"};
+  const Words base = "-p 4 -m 8 --times f=1,b=2 --transform";
   const auto with = [&](const std::string& transform, const std::string& times = "f=1,b=2") {
-    Arguments arguments = base;
+    Words arguments = base;
     arguments[5] = times;
     arguments.push_back(transform);
     return simulated(arguments);
@@ -74,11 +65,10 @@ TEST_CASE("with a profile a recomputed stage keeps its input") {
 }
 
 TEST_CASE("a sharded output layer has default times, given times, and one from the profile's head only") {
-  const json by_default = simulated({"-p", "4", "-m", "8", "--times", "f=1,b=2", "--transform", "vocabulary-parallel"});
+  const json by_default = simulated("-p 4 -m 8 --times f=1,b=2 --transform vocabulary-parallel");
   CHECK(assumed(by_default, "vocabulary pass S") ==
         "375 us per device: the output layer is one device share (default)");
-  const json given = simulated(
-      {"-p", "4", "-m", "8", "--times", "f=1,b=2,s=0.25,t=0.25", "--transform", "vocabulary-parallel:barriers=2"});
+  const json given = simulated("-p 4 -m 8 --times f=1,b=2,s=0.25,t=0.25 --transform vocabulary-parallel:barriers=2");
   CHECK(assumed(given, "vocabulary pass S") == "250 us per device (given)");
   CHECK(given["devices"][0]["peak_activation_shares"] == 6);
   CHECK(milliseconds(given) == 37);  // m(f + b + s + t) + (p - 1)(f + b)
@@ -93,20 +83,18 @@ TEST_CASE("a cost-aware order is planned before a model's output layer is cut ov
   }
 }
 
-TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
-  const Arguments work{"-p",          "4",
-                       "-m",          "4",
-                       "--times",     "f=16.1004,b=26.9529",
-                       "--transform", "fill-bubbles:curvature=43.4995,inverse=126.7009,precondition=14.734"};
+TEST_CASE_IN_FOLDER("extra work fills the bubbles: report, text and lanes of the trace") {
+  const Words work =
+      "-p 4 -m 4 --times f=16.1004,b=26.9529 --transform "
+      "fill-bubbles:curvature=43.4995,inverse=126.7009,precondition=14.734";
   const json extra = simulated(work)["extra_work"];
   CHECK(extra["refresh_iterations_at_least"] == 3);
   CHECK(extra["refresh_iterations"] >= 3);
   CHECK(extra["utilisation_after"] > extra["utilisation_before"]);
   CHECK(extra["devices"][0]["work_over_bubble"].get<double>() == doctest::Approx(2.33).epsilon(0.003));
-  const Folder folder;
-  Arguments arguments{"simulate", "--trace", "t.json"};
+  Words arguments = "simulate --trace t.json";
   arguments.insert(arguments.end(), work.begin(), work.end());
-  CHECK(folder.data(arguments).find("extra work") != std::string::npos);
+  CHECK(contains(folder.data(arguments), "extra work"));
   std::set<std::string> lanes;
   std::size_t slices = 0;
   const json trace = json::parse(folder.read("t.json"));
@@ -120,28 +108,23 @@ TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
   CHECK(slices == extra["items"]);
 }
 
-TEST_CASE("scenario files and compare take transforms") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("scenario files and compare take transforms") {
   folder.write("s.toml", "devices = 4\nmicrobatches = 8\ntransform = [\"split-backward:when=idle\", \"recompute\"]\n");
-  const json run = json::parse(folder.data({"simulate", "--config", "s.toml", "--format", "json"}));
+  const json run = folder.json("simulate --config s.toml");
   CHECK(run["schedule"]["name"] == "1f1b + split-backward + recompute");
-  const json runs = json::parse(
-      folder.data({"compare", "--schedules", "gpipe,1f1b", "--transform", "recompute", "--format", "json"}))["runs"];
+  const json runs = folder.json("compare --schedules gpipe,1f1b --transform recompute")["runs"];
   for (const json& each : runs) CHECK(each["schedule"]["name"].get<std::string>().ends_with(" + recompute"));
 }
 
-TEST_CASE("an exported table takes transforms too") {
-  const Folder folder;
-  (void)folder.run({"export", "--to", "pytorch-csv", "--schedule", "1f1b", "-p", "4", "-m", "8", "-o", "s.csv"});
-  const json run = json::parse(
-      folder.data({"simulate", "--schedule", "s.csv", "--transform", "split-backward", "--format", "json"}));
+TEST_CASE_IN_FOLDER("an exported table takes transforms too") {
+  (void)folder.run("export --to pytorch-csv --schedule 1f1b -p 4 -m 8 -o s.csv");
+  const json run = folder.json("simulate --schedule s.csv --transform split-backward");
   CHECK(milliseconds(run) == 30);
 }
 
-TEST_CASE("the list of transforms holds what the catalog says") {
-  const Folder folder;
-  const std::string text = folder.data({"list", "transforms"});
-  const json list = json::parse(folder.data({"list", "transforms", "--format", "json"}))["transforms"];
+TEST_CASE_IN_FOLDER("the list of transforms holds what the catalog says") {
+  const std::string text = folder.data("list transforms");
+  const json list = folder.json("list transforms")["transforms"];
   REQUIRE(list.size() == transform_catalog().size());
   for (std::size_t k = 0; k < list.size(); ++k) {
     const TransformEntry& entry = transform_catalog()[k];
@@ -151,7 +134,7 @@ TEST_CASE("the list of transforms holds what the catalog says") {
     CHECK(!entry.certainty_note.empty());
     CHECK(!entry.citation.empty());
     CHECK(!entry.advice.empty());
-    CHECK(text.find(entry.name) != std::string::npos);
+    CHECK(contains(text, entry.name));
   }
 }
 

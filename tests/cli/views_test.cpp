@@ -1,17 +1,9 @@
 // What a person sees: no line is wider than asked for, colours come when they should and not otherwise.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <sstream>
-#include <string_view>
-
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
-
-using Words = std::vector<std::string>;
 
 std::string profile_file() { return debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json"; }
 
@@ -36,8 +28,7 @@ std::string too_wide(std::string_view text, int width) {
   return columns > width ? line : "";
 }
 
-TEST_CASE("the help of every verb fits 80 columns") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the help of every verb fits 80 columns") {
   const std::string overview = folder.data({"--help"});
   CHECK(too_wide(overview, 80) == "");
   int verbs = 0;
@@ -82,8 +73,7 @@ TEST_CASE("the measure of lines counts characters, not bytes and not colours") {
   CHECK_FALSE(too_wide("\x1b[31mabcd\x1b[0m", 3).empty());
 }
 
-TEST_CASE("no line of text is wider than --width") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("no line of text is wider than --width") {
   const std::vector<Words> commands{
       {"simulate"},
       {"simulate", "--schedule", "zb-h1", "-p", "16", "-m", "64", "--comm", "0.1"},
@@ -116,12 +106,9 @@ TEST_CASE("no line of text is wider than --width") {
   }
 }
 
-TEST_CASE("a suggested command of several lines is one that a shell reads on") {
-  const Folder folder;
-  const std::string text = folder
-                               .run({"simulate", "--model", "llama3-8b", "--hardware", "h100", "-p", "4", "-m", "16",
-                                     "--topology", "dgx-h100:1", "--width", "60"})
-                               .out;
+TEST_CASE_IN_FOLDER("a suggested command of several lines is one that a shell reads on") {
+  const std::string text =
+      folder.run("simulate --model llama3-8b --hardware h100 -p 4 -m 16 --topology dgx-h100:1 --width 60").out;
   const std::size_t begin = text.find("\ntry    debubble ");
   REQUIRE(begin != std::string::npos);
   std::istringstream lines(text.substr(begin + 1));
@@ -133,9 +120,8 @@ TEST_CASE("a suggested command of several lines is one that a shell reads on") {
   CHECK(command == "debubble compare -p 4 -m 16 --model llama3-8b --hardware h100 --topology dgx-h100:1");
 }
 
-TEST_CASE("where the table of devices is cut in two, the second has no row without numbers") {
-  const Folder folder;
-  const std::string text = folder.data({"simulate", "--comm", "0.1", "--width", "50"});
+TEST_CASE_IN_FOLDER("where the table of devices is cut in two, the second has no row without numbers") {
+  const std::string text = folder.data("simulate --comm 0.1 --width 50");
   std::istringstream lines(text);
   int shares = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -145,27 +131,24 @@ TEST_CASE("where the table of devices is cut in two, the second has no row witho
   CHECK(shares >= 1);
 }
 
-TEST_CASE("import shows how to read each kind of input") {
-  const Folder folder;
-  const std::string help = folder.data({"import", "--help"});
-  CHECK(help.find("debubble import --from kineto") != std::string::npos);
-  CHECK(help.find("debubble import --from megatron") != std::string::npos);
+TEST_CASE_IN_FOLDER("import shows how to read each kind of input") {
+  const std::string help = folder.data("import --help");
+  CHECK(contains(help, "debubble import --from kineto"));
+  CHECK(contains(help, "debubble import --from megatron"));
 }
 
-TEST_CASE("without --width the text fits COLUMNS, or 80") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("without --width the text fits COLUMNS, or 80") {
   Surroundings narrow;
   narrow.environment = {"COLUMNS=60"};
-  CHECK(folder.data({"compare"}, narrow) == folder.data({"compare", "--width", "60"}));
-  CHECK(folder.data({"compare"}) == folder.data({"compare", "--width", "80"}));
-  CHECK(folder.data({"compare", "--width", "100"}, narrow) == folder.data({"compare", "--width", "100"}));
+  CHECK(folder.data({"compare"}, narrow) == folder.data("compare --width 60"));
+  CHECK(folder.data({"compare"}) == folder.data("compare --width 80"));
+  CHECK(folder.data("compare --width 100", narrow) == folder.data("compare --width 100"));
   Surroundings nonsense;
   nonsense.environment = {"COLUMNS=wide"};
   CHECK(folder.data({"compare"}, nonsense) == folder.data({"compare"}));
 }
 
-TEST_CASE("what is piped or written to a file has no colours, unless they are asked for") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("what is piped or written to a file has no colours, unless they are asked for") {
   for (const std::string verb : {"simulate", "compare", "list", "doctor"}) {
     CAPTURE(verb);
     const std::string plain = folder.data({verb});
@@ -182,9 +165,8 @@ TEST_CASE("what is piped or written to a file has no colours, unless they are as
   }
 }
 
-TEST_CASE("the flag wins over NO_COLOR, and NO_COLOR over FORCE_COLOR") {
-  const Folder folder;
-  const auto colored = [&](const Words& words, std::vector<std::string> environment) {
+TEST_CASE_IN_FOLDER("the flag wins over NO_COLOR, and NO_COLOR over FORCE_COLOR") {
+  const auto colored = [&](const Words& words, Words environment) {
     Surroundings surroundings;
     surroundings.environment = std::move(environment);
     return has_escapes(folder.data(words, surroundings));
@@ -192,19 +174,18 @@ TEST_CASE("the flag wins over NO_COLOR, and NO_COLOR over FORCE_COLOR") {
   CHECK(colored({"simulate"}, {"FORCE_COLOR=1"}));
   CHECK(colored({"simulate"}, {"CLICOLOR_FORCE=1"}));
   CHECK_FALSE(colored({"simulate"}, {"FORCE_COLOR=0"}));
-  CHECK_FALSE(colored({"simulate"}, {"NO_COLOR=1", "FORCE_COLOR=1"}));
-  CHECK(colored({"simulate"}, {"NO_COLOR=", "FORCE_COLOR=1"}));
-  CHECK(colored({"simulate", "--color", "always"}, {"NO_COLOR=1"}));
-  CHECK_FALSE(colored({"simulate", "--color", "never"}, {"FORCE_COLOR=1"}));
-  CHECK_FALSE(colored({"simulate", "--format", "json"}, {"FORCE_COLOR=1"}));
-  CHECK_FALSE(colored({"simulate", "--format", "csv", "--color", "always"}, {}));
+  CHECK_FALSE(colored({"simulate"}, "NO_COLOR=1 FORCE_COLOR=1"));
+  CHECK(colored({"simulate"}, "NO_COLOR= FORCE_COLOR=1"));
+  CHECK(colored("simulate --color always", {"NO_COLOR=1"}));
+  CHECK_FALSE(colored("simulate --color never", {"FORCE_COLOR=1"}));
+  CHECK_FALSE(colored("simulate --format json", {"FORCE_COLOR=1"}));
+  CHECK_FALSE(colored("simulate --format csv --color always", {}));
 }
 
-TEST_CASE("errors are coloured by the same rules") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("errors are coloured by the same rules") {
   Surroundings forced;
   forced.environment = {"FORCE_COLOR=1"};
-  CHECK(has_escapes(folder.refusal({"simulate", "-p", "0"}, forced)));
+  CHECK(has_escapes(folder.refusal("simulate -p 0", forced)));
 }
 
 }  // namespace

@@ -1,23 +1,12 @@
 // Every word that a report prints as a label can be explained: `debubble explain WORD`, `debubble list words`.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
+#include "sim/core/words.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/assumption.hpp"
-#include "sim/core/words.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // As a reader would type it: small letters, blanks for hyphens and underscores, no unit.
 std::string typed(const std::string& label) {
@@ -63,7 +52,7 @@ bool may_be_heading(const std::string& line) {
 }
 
 // "activ-" above "ations", "transfer" above "latency": one heading where they are above each other.
-std::set<std::string> headings_of(const std::vector<std::string>& lines) {
+std::set<std::string> headings_of(const Words& lines) {
   std::vector<PlacedWord> words;
   for (const std::string& line : lines) {
     for (const PlacedWord& word : fields_of(line)) {
@@ -99,7 +88,7 @@ bool is_marked_row(const std::string& line) {
 std::set<std::string> labels_of(const std::string& text) {
   std::set<std::string> labels;
   std::istringstream lines(text);
-  std::vector<std::string> group;
+  Words group;
   for (std::string line; std::getline(lines, line) && !line.starts_with("assumed");) {
     const std::vector<PlacedWord> fields = fields_of(line);
     if (may_be_heading(line)) {
@@ -126,7 +115,7 @@ std::set<std::string> labels_of(const std::string& text) {
 
 std::set<std::string> known_words(const Folder& folder) {
   std::set<std::string> known;
-  const auto list = nlohmann::json::parse(folder.data({"list", "words", "--format", "json"}));
+  const auto list = folder.json("list words");
   for (const auto& word : list["words"]) {
     known.insert(typed(word["name"].get<std::string>()));
     for (const auto& alias : word["aliases"]) known.insert(typed(alias.get<std::string>()));
@@ -147,10 +136,9 @@ TEST_CASE("labels are read from reports as a reader sees them") {
   CHECK(labels == std::set<std::string>{"step time", "device", "busy", "peak memory", "activations", "compute"});
 }
 
-TEST_CASE("every label that simulate, compare, whatif and explain step print has an entry") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("every label that simulate, compare, whatif and explain step print has an entry") {
   const std::set<std::string> known = known_words(folder);
-  const Words model{"--model", "llama3-8b", "--hardware", "h100", "--topology", "dgx-h100:2", "-p", "4"};
+  const Words model = "--model llama3-8b --hardware h100 --topology dgx-h100:2 -p 4";
   const auto with = [&](Words words, const Words& more) {
     words.insert(words.end(), model.begin(), model.end());
     words.insert(words.end(), more.begin(), more.end());
@@ -162,18 +150,18 @@ TEST_CASE("every label that simulate, compare, whatif and explain step print has
                                     {"simulate", "--schedule", "spectrain"},
                                     {"simulate", "--schedule", "pipeoffload"},
                                     {"simulate", "--slow", "device=1:1.5", "--comm", "1"},
-                                    with({"simulate"}, {"--tp", "2", "--dp", "2", "--zero", "1", "-m", "8"}),
-                                    with({"simulate"}, {"-m", "64", "--microbatch-size", "8"}),
+                                    with({"simulate"}, "--tp 2 --dp 2 --zero 1 -m 8"),
+                                    with({"simulate"}, "-m 64 --microbatch-size 8"),
                                     {"compare", "--schedules", "all"},
                                     {"compare", "--schedules", "all", "--details"},
-                                    with({"compare", "--schedules", "all"}, {"-m", "8"}),
+                                    with("compare --schedules all", "-m 8"),
                                     {"compare", "--schedules", "1f1b,interleaved", "--equal", "stages"},
                                     {"whatif", "--slow", "device=1:1.5", "--comm", "0.5"},
                                     {"whatif", "--jitter", "lognormal:0.05", "--seeds", "20"},
                                     {"whatif", "--sensitivity"},
-                                    with({"whatif", "--slow", "device=1:1.5"}, {"-m", "8"}),
+                                    with("whatif --slow device=1:1.5", "-m 8"),
                                     {"explain", "step"},
-                                    with({"explain", "step"}, {"--tp", "2", "--dp", "2", "-m", "8"})};
+                                    with("explain step", "--tp 2 --dp 2 -m 8")};
   for (const Words& command : commands) {
     std::string said;
     for (const std::string& word : command) said += word + " ";
@@ -188,8 +176,7 @@ TEST_CASE("every label that simulate, compare, whatif and explain step print has
   }
 }
 
-TEST_CASE("causes, kinds of memory, parts of the step and sources have an entry") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("causes, kinds of memory, parts of the step and sources have an entry") {
   const std::set<std::string> known = known_words(folder);
   const auto check = [&](const std::string& word) {
     CAPTURE(word);
@@ -204,36 +191,33 @@ TEST_CASE("causes, kinds of memory, parts of the step and sources have an entry"
   }
 }
 
-TEST_CASE("explain takes a word however it is written, and suggests one for a misspelt word") {
-  const Folder folder;
-  const std::string bubble = folder.data({"explain", "bubble"});
+TEST_CASE_IN_FOLDER("explain takes a word however it is written, and suggests one for a misspelt word") {
+  const std::string bubble = folder.data("explain bubble");
   CHECK(bubble.starts_with("bubble\n"));
-  CHECK(bubble.find("bubble_ratio = idle / (devices x step time)") != std::string::npos);
-  CHECK(folder.data({"explain", "bubble_over_ideal"}) == bubble);
-  CHECK(folder.data({"list", "words", "bubble-ratio"}) == bubble);
+  CHECK(contains(bubble, "bubble_ratio = idle / (devices x step time)"));
+  CHECK(folder.data("explain bubble_over_ideal") == bubble);
+  CHECK(folder.data("list words bubble-ratio") == bubble);
   const std::string peak = folder.data({"explain", "peak memory"});
-  CHECK(folder.data({"explain", "peak", "memory"}) == peak);
-  CHECK(folder.data({"explain", "PEAK-MEMORY"}) == peak);
+  CHECK(folder.data("explain peak memory") == peak);
+  CHECK(folder.data("explain PEAK-MEMORY") == peak);
 }
 
-TEST_CASE("a schedule, an op and an error code are explained as before") {
-  const Folder folder;
-  CHECK(folder.data({"explain", "1f1b"}).starts_with("1f1b\n"));
-  CHECK(folder.data({"explain", "X010"}).find("deadlock") != std::string::npos);
-  CHECK(folder.data({"explain", "0F0"}).find("0F0") != std::string::npos);
+TEST_CASE_IN_FOLDER("a schedule, an op and an error code are explained as before") {
+  CHECK(folder.data("explain 1f1b").starts_with("1f1b\n"));
+  CHECK(contains(folder.data("explain X010"), "deadlock"));
+  CHECK(contains(folder.data("explain 0F0"), "0F0"));
 }
 
-TEST_CASE("list schedules is a line each within 80 columns, none of them cut") {
-  const Folder folder;
-  std::istringstream lines(folder.data({"list", "schedules", "--width", "80"}));
+TEST_CASE_IN_FOLDER("list schedules is a line each within 80 columns, none of them cut") {
+  std::istringstream lines(folder.data("list schedules --width 80"));
   int schedules = 0;
   for (std::string line; std::getline(lines, line) && !line.empty(); ++schedules) {
     CAPTURE(line);
     CHECK(line.size() <= 80);
-    CHECK(line.find("..") == std::string::npos);
-    CHECK(line.find("  ") != std::string::npos);
+    CHECK_FALSE(contains(line, ".."));
+    CHECK(contains(line, "  "));
   }
-  const auto all = nlohmann::json::parse(folder.data({"list", "schedules", "--format", "json"}));
+  const auto all = folder.json("list schedules");
   CHECK(schedules == static_cast<int>(all["schedules"].size()));
 }
 

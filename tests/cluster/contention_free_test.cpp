@@ -1,15 +1,6 @@
 // Where no two flows share a link, the engine of the modelled cluster and the walk give the same timeline, gates and
 // all: every schedule of the catalog, random ones, every way in which transfers meet lanes.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-#include <string>
-#include <utility>
-#include <variant>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/rows/check.hpp"
@@ -18,6 +9,7 @@
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,14 +1,10 @@
 // Flows that have a network to themselves: SimGrid's fluid timing, ASTRA-sim's store-and-forward, random ones.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
-#include "sim/core/topology.hpp"
 #include "sim/engine/flows.hpp"
+#include "sim/core/topology.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/reference_cluster.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,15 +1,10 @@
 // Copies to the host where the topology has hosts: flows over an uplink that GPUs of one machine share, out and back on
 // engines of their own.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "sim/engine/cluster.hpp"
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,16 +1,10 @@
 // Devices that share a GPU slow each other down (StageCosts::at_work): closed forms, and an independent replay of small
 // steps of time.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <variant>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

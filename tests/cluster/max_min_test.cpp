@@ -1,11 +1,8 @@
 // The max-min solver: what SimGrid's own tests expect of it, and what makes rates max-min fair at all.
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "sim/engine/max_min.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/reference_cluster.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using debubble::testing::Dice;

@@ -1,18 +1,11 @@
 // Pipelines on the topologies of the catalog: promises of the timeline, links never beyond what they carry, and what
 // each network model may change.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/hand_built_cluster.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,14 +1,8 @@
 // Sums that hold for every timeline: random runs with random steps, contention and stragglers laid over them.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

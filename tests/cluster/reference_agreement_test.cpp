@@ -1,20 +1,10 @@
 // Contended runs, with step tasks and several pipeline replicas: the engine agrees with a slow second simulator.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "sim/engine/cluster.hpp"
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/reference_cluster.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

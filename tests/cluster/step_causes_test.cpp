@@ -1,12 +1,7 @@
 // Idle causes, critical path and step report of timelines with tasks of a training step, contention and stragglers,
 // written by hand.
-#include <doctest/doctest.h>
-
-#include <map>
-#include <string>
-#include <vector>
-
 #include "sim/analysis/analyse.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -2,17 +2,10 @@
 //
 //     device 0   F0 F1          B0 B1      a forward takes 100, a backward 200: stage 1's last backward ends at 700,
 //     device 1      F0 F1 B0 B1            stage 0's at 900
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "sim/engine/cluster.hpp"
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/hand_built_cluster.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,15 +1,9 @@
 // Runs whose ops vary: the distribution of the factors, and that the fast way gives what the full engine gives.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <variant>
-#include <vector>
-
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,13 +1,7 @@
 // Gradients and weights of the first stage in buckets beside its ops.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
-
 #include "cost_models/step/step_work.hpp"
 #include "tests/collectives/step_case.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::tests {
 
@@ -95,7 +89,7 @@ TEST_CASE("buckets: Megatron-LM's size, and weights during the first forward") {
   one.request.parallel.data = 8;
   const auto tasks = of_kind(one.make(), StepTask::Kind::kParameterGather);
   REQUIRE(tasks.size() == 1);
-  CHECK(tasks[0].what.find("in 13 buckets") != std::string::npos);
+  CHECK(contains(tasks[0].what, "in 13 buckets"));
   // The forward waits for the first: 7/8 of 1 GB / 13 at 25 GB/s, and 7 messages.
   CHECK(static_cast<double>(tasks[0].duration) == doctest::Approx(0.875e9 / 13 / 25 + 70e3).epsilon(1e-4));
 }

@@ -1,9 +1,5 @@
 #include "cost_models/collectives/closed_forms.hpp"
-
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
+#include "tests/support/test.hpp"
 
 namespace closed = debubble::closed_forms;
 

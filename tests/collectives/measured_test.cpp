@@ -1,22 +1,12 @@
 // Measured collectives against the rows that the program's tables leave out, and what plans make of them.
 #include "cost_models/collectives/measured.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <fstream>
-#include <map>
-#include <numeric>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "cost_models/collectives/nccl_model.hpp"
 #include "cost_models/collectives/token_exchange.hpp"
-#include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 
@@ -131,7 +121,7 @@ TEST_CASE("plans within a preset's machine last as long as measured, over the pr
         const CollectivePlan plan = plan_collective(graph, {devices(8)}, kind, bytes, model);
         const auto time = measured_collective(*model.measured, kind, 8, bytes);
         CHECK(std::abs(plan.duration - time->total) <= 2);
-        CHECK(plan.text.find("as measured over 8") != std::string::npos);
+        CHECK(contains(plan.text, "as measured over 8"));
         if (kind == CollectiveKind::kAllReduce) CHECK(plan.algorithm == one.all_reduce);
       }
     }
@@ -167,7 +157,7 @@ TEST_CASE("what is measured holds for presets, their links, one domain and the a
   CHECK(static_cast<double>(slower) == doctest::Approx(2.0 * static_cast<double>(automatic)).epsilon(0.01));
   model.algorithm = CollectiveAlgorithm::kRing;
   const CollectivePlan ring = plan_collective(graph, {devices(8)}, CollectiveKind::kAllGather, large, model);
-  CHECK(ring.text.find("as measured") == std::string::npos);
+  CHECK_FALSE(contains(ring.text, "as measured"));
 }
 
 // NCCL's latencies and protocols over two machines against a measured all-reduce on 2 x 8 H100 (aws-samples/

@@ -1,12 +1,7 @@
 #include "cost_models/collectives/nccl_model.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <numeric>
-
 #include "tests/collectives/graphs.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using tests::board_graph;

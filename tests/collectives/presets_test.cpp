@@ -1,10 +1,7 @@
 // Collectives on the catalog's clusters.
-#include <doctest/doctest.h>
-
-#include <numeric>
-
 #include "cost_models/collectives/nccl_model.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

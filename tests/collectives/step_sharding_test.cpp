@@ -1,9 +1,8 @@
 // ZeRO-2 and ZeRO-3: what happens inside ops and what is a task of the step.
 #include "cost_models/step/step_work.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/collectives/step_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::tests;

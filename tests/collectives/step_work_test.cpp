@@ -1,14 +1,9 @@
 #include "cost_models/step/step_work.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <memory>
-
 #include "cost_models/collectives/closed_forms.hpp"
-#include "sim/core/error.hpp"
 #include "tests/collectives/graphs.hpp"
 #include "tests/collectives/step_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::tests;

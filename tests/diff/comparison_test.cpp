@@ -1,16 +1,10 @@
 // Comparison on runs of the engine: what was changed on purpose is what gets the blame, to the nanosecond.
-#include <doctest/doctest.h>
-
-#include <array>
-#include <utility>
-#include <vector>
-
 #include "sim/analysis/comparison.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/diff/perturbed_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

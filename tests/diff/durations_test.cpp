@@ -1,10 +1,7 @@
 // What ops and links took by stage and by link, and when a link counts as slow: both sides of each bound.
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "sim/analysis/comparison.hpp"
 #include "tests/support/engine_run.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,13 +1,7 @@
 // `debubble diff --log` on a training log of BigScience (traces/measured), as people run it.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -16,7 +10,7 @@ using Json = nlohmann::json;
 
 const std::string kTrainingLog = source_directory() + "/traces/measured/bigscience_p4.log";
 
-std::string training_log() { return test::contents_of(kTrainingLog); }
+std::string training_log() { return contents_of(kTrainingLog); }
 
 // The lines that do not have the words.
 std::string without_lines(const std::string& text, const std::string& words) {
@@ -24,16 +18,16 @@ std::string without_lines(const std::string& text, const std::string& words) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string line = text.substr(at, end - at);
-    if (line.find(words) == std::string::npos) kept += line;
+    if (!contains(line, words)) kept += line;
     at = end;
   }
   return kept;
 }
 
-Json log_difference(const Folder& folder, const std::string& log, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"diff", "--log", log, "--format", "json"};
+Json log_difference(const Folder& folder, const std::string& log, const Words& more = {}) {
+  Words arguments{"diff", "--log", log, "--format", "json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return Json::parse(folder.data(arguments));
+  return folder.json(arguments);
 }
 
 TEST_CASE("a log is predicted from its own arguments, and set beside its iterations, timers and memory") {
@@ -61,10 +55,9 @@ TEST_CASE("a log is predicted from its own arguments, and set beside its iterati
   CHECK(std::abs(diff["step_ns"]["predicted"].get<double>() / 1'380'600'000 - 0.739) < 0.01);
 }
 
-TEST_CASE("text says what was predicted, measured and assumed, in 80 columns") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("text says what was predicted, measured and assumed, in 80 columns") {
   folder.write("train.log", training_log());
-  const std::string text = folder.data({"diff", "--log", "train.log", "--width", "80"});
+  const std::string text = folder.data("diff --log train.log --width 80");
   for (const char* const part :
        {"1f1b on 4 devices, 4 microbatches: predicted and measured\n", "on v100 (named in the log)",
         "train.log: 17 lines of iterations, up to iteration 200, 3 left out", "\nstep ", "\nbubble/step ",
@@ -74,7 +67,7 @@ TEST_CASE("text says what was predicted, measured and assumed, in 80 columns") {
         "2 lines with iterations that skipped the optimizer are left out"}) {
     CAPTURE(std::string(part));
     CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(contains(text, part));
   }
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
@@ -83,55 +76,50 @@ TEST_CASE("text says what was predicted, measured and assumed, in 80 columns") {
   }
   const std::string csv = folder.data({"diff", "--log", kTrainingLog, "--format", "csv"});
   CHECK(csv.find("quantity,device,unit,predicted,measured,gap,p10,p90\nstep,,ns,") == 0);
-  CHECK(csv.find("\nbackward-compute,3,ns,") != std::string::npos);
-  CHECK(csv.find("\npeak_memory,3,bytes,") != std::string::npos);
+  CHECK(contains(csv, "\nbackward-compute,3,ns,"));
+  CHECK(contains(csv, "\npeak_memory,3,bytes,"));
 }
 
-TEST_CASE("of a log with only one of time and memory the other is not known") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("of a log with only one of time and memory the other is not known") {
   folder.write("memory.log", without_lines(without_lines(training_log(), "elapsed time"), "time (ms)"));
   const Json memory = log_difference(folder, "memory.log");
   CHECK(memory["step_ns"].is_null());
   CHECK(memory["predicted_step_ns"].get<double>() > 0);
   CHECK(memory["memory"][3]["measured_bytes"].is_number());
-  const std::string text = folder.data({"diff", "--log", "memory.log", "--width", "90"});
-  CHECK(text.find("memory only, no line of iterations") != std::string::npos);
+  const std::string text = folder.data("diff --log memory.log --width 90");
+  CHECK(contains(text, "memory only, no line of iterations"));
   folder.write("time.log", without_lines(training_log(), "max allocated"));
   const Json time = log_difference(folder, "time.log");
   CHECK(time["memory"][0]["measured_bytes"].is_null());
   CHECK(time["memory"][0]["ranks"] == 0);
-  CHECK(folder.data({"diff", "--log", "time.log", "--format", "csv"}).find("\npeak_memory,0,bytes,228") !=
-        std::string::npos);
-  CHECK(folder.refusal({"diff", "--log", "time.log", "--tolerance", "memory=5%"}).find("error[D013]") == 0);
-  CHECK(folder.refusal({"diff", "--log", "memory.log", "--tolerance", "step=5%"}).find("error[D013]") == 0);
+  CHECK(contains(folder.data("diff --log time.log --format csv"), "\npeak_memory,0,bytes,228"));
+  CHECK(folder.refusal("diff --log time.log --tolerance memory=5%").find("error[D013]") == 0);
+  CHECK(folder.refusal("diff --log memory.log --tolerance step=5%").find("error[D013]") == 0);
 }
 
-TEST_CASE("a tolerance makes a gap of a log a finding") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a tolerance makes a gap of a log a finding") {
   const Outcome outcome = folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=10%,memory=20.5%"});
   CHECK(outcome.status == 1);
-  CHECK(
-      outcome.err.find("debubble: --tolerance: step: the median of 17 lines and predicted differ by 35.0 %, more than "
-                       "10.0 %\n") != std::string::npos);
-  CHECK(outcome.err.find("debubble: --tolerance: memory: the peaks of device 1 differ by 21.0 %, more than 20.5 %\n") !=
-        std::string::npos);
-  CHECK(outcome.err.find("device 0") == std::string::npos);
+  CHECK(contains(outcome.err,
+                 "debubble: --tolerance: step: the median of 17 lines and predicted differ by 35.0 %, more than "
+                 "10.0 %\n"));
+  CHECK(contains(outcome.err,
+                 "debubble: --tolerance: memory: the peaks of device 1 differ by 21.0 %, more than 20.5 %\n"));
+  CHECK_FALSE(contains(outcome.err, "device 0"));
   CHECK(folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=40%,memory=40%"}).status == 0);
 }
 
-TEST_CASE("a scenario takes the place of the log's arguments") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a scenario takes the place of the log's arguments") {
   CHECK(folder.run({"import", "--from", "megatron", kTrainingLog, "-o", "plan.toml"}).status == 0);
   folder.write("plan.toml", folder.read("plan.toml") + "hardware = \"v100\"\nstep = \"on\"\n");
   const Json own = log_difference(folder, kTrainingLog);
-  const Json planned = Json::parse(folder.data({"diff", "plan.toml", "--log", kTrainingLog, "--format", "json"}));
+  const Json planned = folder.json({"diff", "plan.toml", "--log", kTrainingLog, "--format", "json"});
   CHECK(planned["step_ns"] == own["step_ns"]);
   CHECK(planned["predicted_from"] == "plan.toml");
   CHECK(planned["hardware"]["source"] == "scenario");
 }
 
-TEST_CASE("timers of all ranks are set beside the least and the most of the devices") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("timers of all ranks are set beside the least and the most of the devices") {
   std::string text = without_lines(training_log(), "time (ms)");
   for (std::size_t at = text.find(" iteration "); at != std::string::npos; at = text.find(" iteration ", at)) {
     at = text.find('\n', at) + 1;
@@ -150,16 +138,15 @@ TEST_CASE("timers of all ranks are set beside the least and the most of the devi
   CHECK(diff["idle"].empty());
 }
 
-TEST_CASE("logs that cannot be compared are refused, with the place and the remedy") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("logs that cannot be compared are refused, with the place and the remedy") {
   const std::string log = training_log();
   const auto refused = [&](const std::string& text, const std::string& code, const std::string& words) {
     folder.write("train.log", text);
-    const std::string refusal = folder.refusal({"diff", "--log", "train.log"});
+    const std::string refusal = folder.refusal("diff --log train.log");
     CAPTURE(words);
     CAPTURE(refusal);
     CHECK(refusal.find("error[" + code + "]") == 0);
-    CHECK(refusal.find(words) != std::string::npos);
+    CHECK(contains(refusal, words));
   };
   const std::string iterations = log.substr(log.find(" iteration "));
   refused(iterations, "P010", "no block of arguments");
@@ -192,17 +179,16 @@ TEST_CASE("logs that cannot be compared are refused, with the place and the reme
   refused(without_lines(log, "|   0  "), "C004", "does not say on which GPUs");
 }
 
-TEST_CASE("a log that grows while it is read, and one of a job that was restarted") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a log that grows while it is read, and one of a job that was restarted") {
   const std::string log = training_log();
   folder.write("cut.log", log.substr(0, log.find("elapsed time per iteration (ms): 1382.2") + 36));
   const Json cut = log_difference(folder, "cut.log");
   CHECK(cut["last_iteration"] == 190);
-  CHECK(cut.dump().find("ends within a line of an iteration, which is left out") != std::string::npos);
+  CHECK(contains(cut.dump(), "ends within a line of an iteration, which is left out"));
   folder.write("twice.log", log + log);
   const Json twice = log_difference(folder, "twice.log");
   CHECK(twice["lines"] == 17);
-  CHECK(twice.dump().find("2 starts of the job: the last counts") != std::string::npos);
+  CHECK(contains(twice.dump(), "2 starts of the job: the last counts"));
 }
 
 }  // namespace

@@ -1,9 +1,4 @@
 // `debubble diff` and `debubble import --from run` on public runs of many GPUs (traces/measured), as people run them.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -14,12 +9,12 @@ using Json = nlohmann::json;
 
 const std::string kMeasured = source_directory() + "/traces/measured/";
 
-Json difference(const Folder& folder, std::vector<std::string> files, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"diff"};
+Json difference(const Folder& folder, Words files, const Words& more = {}) {
+  Words arguments{"diff"};
   arguments.insert(arguments.end(), files.begin(), files.end());
   arguments.insert(arguments.end(), {"--format", "json"});
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return Json::parse(folder.data(arguments));
+  return folder.json(arguments);
 }
 
 double number(const Json& figure, const char* key) { return figure[key].get<double>(); }
@@ -31,8 +26,7 @@ double unexplained(const Json& diff) {
   return std::abs(rest) / number(diff["makespan_ns"], "measured");
 }
 
-TEST_CASE("the bubble of a pipeline with a slow worker and of its replicas are predicted within a point") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the bubble of a pipeline with a slow worker and of its replicas are predicted within a point") {
   const double measured[] = {0.4306, 0.1151, 0.1142, 0.1125};
   for (int replica = 0; replica < 4; ++replica) {
     const Json diff = difference(folder, {kMeasured + "straggler_ar_" + std::to_string(replica) + ".json.gz"});
@@ -48,37 +42,36 @@ TEST_CASE("the bubble of a pipeline with a slow worker and of its replicas are p
         std::string::npos);
 }
 
-TEST_CASE("the links of the slow worker are named, and nothing is where no transfer was timed") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the links of the slow worker are named, and nothing is where no transfer was timed") {
   const auto slow_links = [](const Json& diff) {
-    std::vector<std::string> slow;
+    Words slow;
     for (const Json& link : diff["links"]) {
       if (link["slow"].get<bool>()) slow.push_back(link["device"].dump() + " to " + link["to_device"].dump());
     }
     return slow;
   };
   const Json slow = difference(folder, {kMeasured + "straggler_ar_0.json.gz"});
-  CHECK(slow_links(slow) == std::vector<std::string>{"0 to 1", "1 to 0"});
+  CHECK(slow_links(slow) == Words{"0 to 1", "1 to 0"});
   CHECK(slow["links"].size() == 6);
   const Json usual = difference(folder, {kMeasured + "straggler_ar_2.json.gz"});
   CHECK(slow_links(usual).empty());
   CHECK(difference(folder, {kMeasured + "primus_pp8.json.gz"})["links"].empty());
   const Outcome outcome = folder.run({"diff", kMeasured + "straggler_ar_0.json.gz", "--width", "200"});
-  CHECK(outcome.out.find("note   transfers from device 0 to 1 take 3.31 times as long as those of the other links "
-                         "(3.713 ms against 1.122 ms), in 3 of 3 steps\n") != std::string::npos);
+  CHECK(contains(outcome.out,
+                 "note   transfers from device 0 to 1 take 3.31 times as long as those of the other links "
+                 "(3.713 ms against 1.122 ms), in 3 of 3 steps\n"));
 }
 
-TEST_CASE("what the prediction knew is kept apart: this step, the other steps, or what was known before") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("what the prediction knew is kept apart: this step, the other steps, or what was known before") {
   const std::string run = kMeasured + "straggler_st_0.json.gz";
   const auto levels = [](const Json& diff) {
-    std::vector<std::string> names;
+    Words names;
     for (const Json& level : diff["levels"]) names.push_back(level["level"].get<std::string>());
     return names;
   };
   const Json own = difference(folder, {run});
   CHECK(own["prediction_level"] == "medians");
-  CHECK(levels(own) == std::vector<std::string>{"replay", "medians"});
+  CHECK(levels(own) == Words("replay medians"));
   CHECK(own["levels"][1]["from"] == "medians of the other 4 steps");
   for (const Json& level : own["levels"]) {
     CHECK(std::abs(number(level["bubble_ratio"], "gap")) < 0.01);
@@ -88,19 +81,17 @@ TEST_CASE("what the prediction knew is kept apart: this step, the other steps, o
   CHECK(own["levels"][1]["makespan_ns"]["predicted"] != own["makespan_ns"]["predicted"]);
 
   CHECK(folder.run({"import", "--from", "run", run, "--iterations", "2", "-o", "one.json"}).status == 0);
-  CHECK(levels(difference(folder, {"one.json"})) == std::vector<std::string>{"replay"});
-  CHECK(difference(folder, {"one.json", "one.json"})["prediction_level"] == "other_run");
-  CHECK(folder.run({"simulate", "-p", "4", "-m", "4", "--times", "f=220,b=380", "--save-run", "plan.json"}).status ==
-        0);
+  CHECK(levels(difference(folder, {"one.json"})) == Words{"replay"});
+  CHECK(difference(folder, "one.json one.json")["prediction_level"] == "other_run");
+  CHECK(folder.run("simulate -p 4 -m 4 --times f=220,b=380 --save-run plan.json").status == 0);
   const Json forecast = difference(folder, {"plan.json", run});
   CHECK(forecast["prediction_level"] == "forecast");
-  CHECK(levels(forecast) == std::vector<std::string>{"replay", "medians", "forecast"});
+  CHECK(levels(forecast) == Words("replay medians forecast"));
   CHECK(forecast["levels"][2]["makespan_ns"]["predicted"] == forecast["makespan_ns"]["predicted"]);
   CHECK(levels(difference(folder, {"plan.json"})).empty());  // nothing was measured
 }
 
-TEST_CASE("begins and ends of each rank alone are explained to a hundredth of the step") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("begins and ends of each rank alone are explained to a hundredth of the step") {
   const Json plain = difference(folder, {kMeasured + "primus_pp8.json.gz"});
   CHECK(plain["schedule"]["name"] == "1f1b");
   CHECK(unexplained(plain) < 0.004);
@@ -111,16 +102,15 @@ TEST_CASE("begins and ends of each rank alone are explained to a hundredth of th
   CHECK(interleaved["clocks"]["residual_ns"].is_null());
 }
 
-TEST_CASE("a run is imported with one command, and its file compares as the run itself") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a run is imported with one command, and its file compares as the run itself") {
   const std::string ranks = kMeasured + "torch_cpu_named/rank";
   const Outcome outcome =
       folder.run({"import", "--from", "run", ranks + "0.json.gz", ranks + "1.json.gz", "-o", "run.json"});
   CHECK(outcome.status == 0);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.find("note: the order of the ops is that of 1f1b\n") == 0);
-  CHECK(outcome.err.find("1f1b on 2 devices, 4 microbatches: ") != std::string::npos);
-  CHECK(outcome.err.find("\nnext: debubble diff run.json\n") != std::string::npos);
+  CHECK(contains(outcome.err, "1f1b on 2 devices, 4 microbatches: "));
+  CHECK(contains(outcome.err, "\nnext: debubble diff run.json\n"));
   const auto check_same = [&](const Json& raw) {
     const Json file = difference(folder, {"run.json"});
     for (const char* const part :
@@ -136,14 +126,13 @@ TEST_CASE("a run is imported with one command, and its file compares as the run 
   check_same(difference(folder, {untimed}));
 }
 
-TEST_CASE("some iterations of a run are kept") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("some iterations of a run are kept") {
   const std::string trace = kMeasured + "straggler_st_0.json.gz";
   CHECK(folder.run({"import", "--from", "run", trace, "--iterations", "1,3-4", "-o", "run.json"}).status == 0);
   const Json file = difference(folder, {"run.json"});
   CHECK(file["measured"]["iterations"] == 3);
-  CHECK(std::abs(number(difference(folder, {"run.json"}, {"--iteration", "2"})["makespan_ns"], "measured") -
-                 2027894244.0) < 1000);
+  CHECK(std::abs(number(difference(folder, {"run.json"}, "--iteration 2")["makespan_ns"], "measured") - 2027894244.0) <
+        1000);
 }
 
 }  // namespace

@@ -1,13 +1,6 @@
 // Pipelines without a flush against the published tables: versions, staleness, warm-up, delays and times.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "sim/rows/weight_versions.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -71,12 +64,7 @@ std::vector<int> forwards_ahead(const Schedule& schedule) {
 }
 
 std::string code_of(const std::string& name, int devices, int microbatches, const Params& params) {
-  try {
-    (void)build(name, devices, microbatches, 0, params);
-  } catch (const InputError& error) {
-    return error.diagnostics().front().code;
-  }
-  return "";
+  return first_problem([&] { (void)build(name, devices, microbatches, 0, params); }).code;
 }
 
 }  // namespace

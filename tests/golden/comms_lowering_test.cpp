@@ -1,15 +1,9 @@
 // The numbers and rows of PyTorch's own tests of its lowering passes (test/distributed/pipelining/test_schedule.py).
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "schedules/catalog.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
+#include "schedules/catalog.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/compute_table.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

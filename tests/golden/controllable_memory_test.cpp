@@ -1,12 +1,7 @@
 // V-Half and V-Min against the authors' scheduler: spans and peaks with measured times, printed orders, and what their
 // playground says of bubbles and peaks.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,20 +1,11 @@
 // Schedules that move activations away: BPipe's balance, PipeOffload's order and what it saves, the transform for any
 // schedule.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

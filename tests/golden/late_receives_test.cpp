@@ -1,11 +1,8 @@
 // Late transfers against PyTorch's own GPipe and LoopedBFS: their step code on a virtual clock, where a message begins
 // when both sides have posted it.
-#include <doctest/doctest.h>
-
-#include <array>
-
 #include "schedules/catalog.hpp"
 #include "tests/support/engine_run.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

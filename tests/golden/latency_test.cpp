@@ -1,11 +1,6 @@
 // Makespans with latency: 4 devices, 16 microbatches, f=1 b=2 per device share, transfers overlapped.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,12 +1,7 @@
 // Makespan, bubble and activation peaks of one iteration, tabulated by an independent longest-path simulator. One
 // device share's forward takes f, its backward b; transfers take no time.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

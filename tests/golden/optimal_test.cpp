@@ -1,13 +1,9 @@
 // optimal in the zero-bubble paper's twelve settings: its ZB-1p is the shortest step there is within the memory of
 // 1F1B, and where twice the memory leaves something to gain, optimal finds it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "schedules/optimal.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,14 +1,8 @@
 // The printed programs of the references, op for op, and the catalog against a second writing of every published rule.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/reference_orders.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,8 +1,5 @@
 // Makespans on which independent simulators of other people agree, at three sizes.
-#include <doctest/doctest.h>
-
-#include <vector>
-
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,14 +1,10 @@
 // The profiles that we ship reproduce the costs their paper printed: file, partition, costs and engine together.
-#include <doctest/doctest.h>
-
 #include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,12 +1,7 @@
 // What the references say a generator must refuse, and what physics allows though a framework refuses it.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -16,12 +11,7 @@ namespace {
 
 // The refusal, or an empty one when the request is honoured.
 Diagnostic rejections_refusal(const std::string& name, int p, int m, int v, const Params& params) {
-  try {
-    (void)build(name, p, m, v, params);
-  } catch (const InputError& error) {
-    return error.diagnostics().at(0);
-  }
-  return {};
+  return first_problem([&] { (void)build(name, p, m, v, params); });
 }
 
 void check_refused(const std::string& name, int p, int m, int v, const Params& params) {

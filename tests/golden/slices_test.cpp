@@ -1,18 +1,10 @@
 // Schedules over slices of a sequence: TeraPipe's planner and its table, Seq1F1B's orders, makespans, peaks and
 // latencies, and what is refused.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <string>
-#include <vector>
-
-#include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
-#include "sim/core/error.hpp"
+#include "schedules/synchronous/slice_plan.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,12 +1,7 @@
 // PyTorch's interleaved zero bubble, and GIS: makespan and peaks of the published points, groups that do not divide m
 // included, and what both refuse.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -35,12 +30,7 @@ std::vector<double> split_interleaved_falling(int devices, double first) {  // f
 }
 
 Diagnostic split_interleaved_refusal(const std::string& name, int p, int m, int v, const Params& params = {}) {
-  try {
-    (void)build(name, p, m, v, params);
-  } catch (const InputError& error) {
-    return error.diagnostics().at(0);
-  }
-  return {};
+  return first_problem([&] { (void)build(name, p, m, v, params); });
 }
 
 }  // namespace
@@ -120,7 +110,7 @@ TEST_CASE("refused: one device, one stage per device, uneven rounds, groups belo
     CHECK(split_interleaved_refusal(name, 4, 8, 1).code == "S005");
   }
   CHECK(split_interleaved_refusal("interleaved-zb", 4, 11, 2).code == "S009");  // 2 rounds
-  CHECK(split_interleaved_refusal("interleaved-zb", 4, 11, 2).help.find("-m 10 or 12") != std::string::npos);
+  CHECK(contains(split_interleaved_refusal("interleaved-zb", 4, 11, 2).help, "-m 10 or 12"));
   for (const int m : {1, 3, 4, 5, 7, 8, 10, 12})
     CHECK(split_interleaved_refusal("interleaved-zb", 4, m, 2).code.empty());
   for (const int p : {2, 3, 4, 5, 8}) {
@@ -132,6 +122,6 @@ TEST_CASE("refused: one device, one stage per device, uneven rounds, groups belo
             (legal ? "" : "S006"));
     }
   }
-  CHECK(split_interleaved_refusal("gis", 5, 8, 2, {{"group", "2"}}).help.find("group=3") != std::string::npos);
-  CHECK(split_interleaved_refusal("gis", 5, 8, 2, {{"group", "6"}}).help.find("group=5") != std::string::npos);
+  CHECK(contains(split_interleaved_refusal("gis", 5, 8, 2, {{"group", "2"}}).help, "group=3"));
+  CHECK(contains(split_interleaved_refusal("gis", 5, 8, 2, {{"group", "6"}}).help, "group=5"));
 }

@@ -1,12 +1,7 @@
 // The printed programs of Hanayo and BitPipe, op for op, and the rules of the other fixed orders without a split
 // backward.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

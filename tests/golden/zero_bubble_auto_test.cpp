@@ -1,11 +1,6 @@
 // zb-auto against the zero-bubble paper: costs (spans) to the microsecond, peaks, and orders as printed.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "tests/support/planned.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,12 +1,7 @@
 // The zero-bubble papers' tables: cost (the span: latest end minus first start of one device) and bubble rate
 // (cost - work) / cost, with their measured times and hop latency, and small exact points.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

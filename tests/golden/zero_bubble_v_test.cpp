@@ -1,11 +1,6 @@
 // zb-v and zb-v-auto: spans, makespans, peaks and rates of the zero-bubble paper's section on the V placement.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "tests/support/planned.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

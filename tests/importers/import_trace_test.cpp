@@ -1,13 +1,8 @@
 // `debubble import --from kineto|nsys|records`, run as people run it, on recordings of a made-up training run whose
 // times are known (make_golden.py).
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-
 #include "tests/importers/database.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -18,7 +13,7 @@ std::string golden(const std::string& name) {
   return debubble::testing::source_directory() + "/tests/importers/golden/" + name;
 }
 
-Json profile_of(const Folder& folder, std::vector<std::string> arguments) {
+Json profile_of(const Folder& folder, Words arguments) {
   arguments.insert(arguments.begin(), {"import", "--from"});
   const Outcome outcome = folder.run(arguments);
   CAPTURE(outcome.err);
@@ -45,8 +40,7 @@ std::int64_t rest_of(const Json& profile) {
   return sum;
 }
 
-TEST_CASE("a trace with modules: layers by themselves, every nanosecond accounted for") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a trace with modules: layers by themselves, every nanosecond accounted for") {
   const Json profile = profile_of(folder, {"kineto", golden("training-rank0.json")});
   CHECK(times_of(profile) == "Embedding_0 11125 0 14250\nBlock_0 70500 74500 71125 x2\nLinear_4 20125 21125 20250\n");
   const Json& measured = profile["measurement"];
@@ -57,9 +51,8 @@ TEST_CASE("a trace with modules: layers by themselves, every nanosecond accounte
   CHECK(profile["origin"]["date"] == "2025-07-18");
 }
 
-TEST_CASE("an Nsight Systems export of the same run says the same") {
-  const Folder folder;
-  folder.write("training-rank0.sqlite", Database(test::contents_of(golden("training.sql"))).image());
+TEST_CASE_IN_FOLDER("an Nsight Systems export of the same run says the same") {
+  folder.write("training-rank0.sqlite", Database(contents_of(golden("training.sql"))).image());
   const std::string layers = "^nn\\.Module: (Block_\\d+|Embedding_0|Linear_4)$";
   Json nsys = profile_of(folder, {"nsys", "training-rank0.sqlite", "--layers", layers});
   Json kineto = profile_of(folder, {"kineto", golden("training-rank0.json"), "--layers", layers});
@@ -67,18 +60,16 @@ TEST_CASE("an Nsight Systems export of the same run says the same") {
   CHECK(nsys == kineto);
 }
 
-TEST_CASE("a kernel's name that is not UTF-8 leaves a profile that is JSON") {
-  const Folder folder;
-  std::string rows = test::contents_of(golden("training.sql"));
+TEST_CASE_IN_FOLDER("a kernel's name that is not UTF-8 leaves a profile that is JSON") {
+  std::string rows = contents_of(golden("training.sql"));
   const std::string name = "'gelu_kernel'";
   rows.replace(rows.find(name), name.size(), "CAST(x'67ff756c' AS TEXT)");
   folder.write("p.sqlite", Database(rows).image());
   const Json profile = profile_of(folder, {"nsys", "p.sqlite", "--layers", "^nn\\.Module: Block_\\d+$"});
-  CHECK(profile["layers"][0]["kernels"].dump().find("g\xef\xbf\xbdul") != std::string::npos);
+  CHECK(contains(profile["layers"][0]["kernels"].dump(), "g\xef\xbf\xbdul"));
 }
 
-TEST_CASE("several ranks are instances of the same layers") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("several ranks are instances of the same layers") {
   const Outcome outcome = folder.run(
       {"import", "--from", "kineto", golden("training-rank0.json"), golden("training-rank1.json"), "-o", "p.json"});
   CHECK(outcome.status == 0);
@@ -86,18 +77,15 @@ TEST_CASE("several ranks are instances of the same layers") {
   CHECK(profile["layers"][1]["forward"] ==
         Json({{"median_ns", 70500}, {"p10_ns", 70500}, {"p90_ns", 74500}, {"n", 6}}));
   CHECK(profile["measurement"]["kernel_time_ns"] == 2 * 1805250 + 138 * 1000);
-  CHECK(outcome.err.find("note: 2 ranks: layers of the same name were taken for replicas of one layer\n") !=
-        std::string::npos);
-  CHECK(outcome.err.find(
-            "training-rank0: 3.749 ms of GPU time: 86.4 % in 4 layers; optimizer 2.5 %, communication 8.1 %, "
-            "copies 1.5 %, outside layers 1.5 %\nnext: debubble compare --profile p.json -p 4 -m 8\n") !=
-        std::string::npos);
+  CHECK(contains(outcome.err, "note: 2 ranks: layers of the same name were taken for replicas of one layer\n"));
+  CHECK(contains(outcome.err,
+                 "training-rank0: 3.749 ms of GPU time: 86.4 % in 4 layers; optimizer 2.5 %, communication 8.1 %, "
+                 "copies 1.5 %, outside layers 1.5 %\nnext: debubble compare --profile p.json -p 4 -m 8\n"));
   CHECK(folder.files() == "p.json");
 }
 
-TEST_CASE("of several traces --rank takes one, by the rank that they say") {
-  const Folder folder;
-  const std::vector<std::string> both{golden("training-rank0.json"), golden("training-rank1.json")};
+TEST_CASE_IN_FOLDER("of several traces --rank takes one, by the rank that they say") {
+  const Words both{golden("training-rank0.json"), golden("training-rank1.json")};
   Json one = profile_of(folder, {"kineto", both[0], both[1], "--rank", "1", "--model", "m"});
   CHECK(one == profile_of(folder, {"kineto", both[1], "--model", "m"}));
   CHECK(folder.refusal({"import", "--from", "kineto", both[0], both[1], "--rank", "4"}) ==
@@ -106,24 +94,21 @@ TEST_CASE("of several traces --rank takes one, by the rank that they say") {
         "error[C012]: ranks count from 0; got -2\n  --> --rank\n  = help: leave --rank out for all ranks\n");
 }
 
-TEST_CASE("recomputed blocks are told from forward and charged to backward") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("recomputed blocks are told from forward and charged to backward") {
   const Json profile = profile_of(folder, {"kineto", golden("recompute.json")});
   CHECK(times_of(profile) == "embedding 11125 0 14250\nblock.0 70500 145000 71125 x2\nhead 20125 21125 20250\n");
   CHECK(profile["measurement"]["layer_time_ns"].get<std::int64_t>() + rest_of(profile) ==
         profile["measurement"]["kernel_time_ns"]);
 }
 
-TEST_CASE("names and numbers of 2021 mean the same") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("names and numbers of 2021 mean the same") {
   const Json profile = profile_of(folder, {"kineto", golden("old.json")});
   CHECK(times_of(profile) ==
         "embedding 11000 0 14000\nblock.0 71000 74000 71000\nblock.1 70000 74000 70000\nhead 20000 21000 20000\n");
   CHECK(profile["measurement"]["losses"] == Json::parse(R"([{"what": "kernels without times", "count": 1}])"));
 }
 
-TEST_CASE("without layers the model is one, and that is said") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("without layers the model is one, and that is said") {
   const Outcome outcome =
       folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "--layers", "none", "-o", "p.json"});
   CHECK(outcome.status == 0);
@@ -143,15 +128,14 @@ const std::string kInference = R"({"traceEvents": [
 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.5, "dur": 20, "args": {"correlation": 1, "device": 0, "context": 1, "stream": 7}}
 ]})";
 
-TEST_CASE("without layers the recording's own ones count as one too") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("without layers the recording's own ones count as one too") {
   folder.write("t.json", kInference);
-  const Json profile = profile_of(folder, {"kineto", "t.json", "--layers", "none"});
+  const Json profile = profile_of(folder, "kineto t.json --layers none");
   REQUIRE(profile["layers"].size() == 1);
   CHECK(profile["layers"][0]["name"] == "model");
 }
 
-TEST_CASE("as one layer, the phases of all layers of a step add up") {
+TEST_CASE_IN_FOLDER("as one layer, the phases of all layers of a step add up") {
   std::string events;
   const auto add = [&](std::string_view category, const std::string& name, int tid, int begin, int duration,
                        const std::string& args) {
@@ -171,38 +155,33 @@ TEST_CASE("as one layer, the phases of all layers of a step add up") {
       add("kernel", "gemm", 7, at + 10, 20, correlation + R"(, "device": 0, "context": 1, "stream": 7)");
     }
   }
-  const Folder folder;
   folder.write("t.json", "{\"traceEvents\": [" + events + "]}");
-  CHECK(times_of(profile_of(folder, {"kineto", "t.json", "--layers", "none"})) == "model 40000 40000 40000\n");
-  CHECK(times_of(profile_of(folder, {"kineto", "t.json"})) == "0 20000 20000 20000 x2\n");
+  CHECK(times_of(profile_of(folder, "kineto t.json --layers none")) == "model 40000 40000 40000\n");
+  CHECK(times_of(profile_of(folder, "kineto t.json")) == "0 20000 20000 20000 x2\n");
 }
 
-TEST_CASE("a recording of inference is imported, but no schedule is suggested") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a recording of inference is imported, but no schedule is suggested") {
   folder.write("t.json", kInference);
-  const Outcome outcome = folder.run({"import", "--from", "kineto", "t.json", "-o", "p.json"});
+  const Outcome outcome = folder.run("import --from kineto t.json -o p.json");
   CHECK(outcome.status == 0);
-  CHECK(outcome.err.find("no backward was recorded (inference?): a schedule of this profile means nothing\n") !=
-        std::string::npos);
-  CHECK(outcome.err.find("next:") == std::string::npos);
-  CHECK(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json"}).err.find("next:") !=
-        std::string::npos);
+  CHECK(contains(outcome.err, "no backward was recorded (inference?): a schedule of this profile means nothing\n"));
+  CHECK_FALSE(contains(outcome.err, "next:"));
+  CHECK(
+      contains(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json"}).err, "next:"));
 }
 
-TEST_CASE("sizes that the hooks saw are not cut to 32 bits") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("sizes that the hooks saw are not cut to 32 bits") {
   folder.write("t.json", kInference);
   folder.write("h.json",
                R"({"schema": "debubble.hooks/1", "schema_version": 1, "complete": true, "model": "m", "dtype": "bf16",
 "microbatch_size": 4294967297, "sequence_length": 8589934595, "rank": 0, "pid": 1, "input_shapes": [], "steps": 1,
 "outside_bytes": 0, "notes": [], "layers": []})");
-  const Json profile = profile_of(folder, {"kineto", "t.json", "--hooks", "h.json"});
+  const Json profile = profile_of(folder, "kineto t.json --hooks h.json");
   CHECK(profile["microbatch_size"] == 4294967297);
   CHECK(profile["sequence_length"] == 8589934595);
 }
 
-TEST_CASE("what flags say of the model stands in the profile") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("what flags say of the model stands in the profile") {
   const Json profile = profile_of(
       folder, {"kineto", golden("old.json"), "--model", "toy", "--dtype", "bf16", "--microbatch", "4", "--seq", "8"});
   CHECK(profile["model"] == "toy");
@@ -211,12 +190,10 @@ TEST_CASE("what flags say of the model stands in the profile") {
   CHECK(profile["sequence_length"] == 8);
 }
 
-TEST_CASE("the explanation names every kernel, its layer and the rule, and adds up") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the explanation names every kernel, its layer and the rule, and adds up") {
   const Outcome text = folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "--explain"});
   CHECK(text.status == 0);
-  CHECK(text.out.find("\n 8.3 %  150.4      3  communication          rest     ncclDevKernel_AllR..\n") !=
-        std::string::npos);
+  CHECK(contains(text.out, "\n 8.3 %  150.4      3  communication          rest     ncclDevKernel_AllR..\n"));
   CHECK(text.out.ends_with("sum  1.805 ms of GPU time\n"));
   for (std::size_t begin = 0, end = 0; (end = text.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
     CHECK(end - begin <= 80);
@@ -235,21 +212,19 @@ TEST_CASE("the explanation names every kernel, its layer and the rule, and adds 
   CHECK(count == Json::parse(folder.read("p.json"))["measurement"]["kernels"]);
 }
 
-TEST_CASE("a profile from a trace can be simulated at once") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a profile from a trace can be simulated at once") {
   REQUIRE(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json.gz"}).status == 0);
   REQUIRE(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json"}).status == 0);
-  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"});
+  const Outcome outcome = folder.run("simulate --profile p.json -p 2 -m 4");
   CHECK(outcome.status == 0);
-  CHECK(outcome.out.find("bubble") != std::string::npos);
+  CHECK(contains(outcome.out, "bubble"));
 }
 
-TEST_CASE("the profiles are as recorded") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the profiles are as recorded") {
   for (const std::string name : {"training-rank0", "recompute", "old"}) {
     CAPTURE(name);
     CHECK(folder.run({"import", "--from", "kineto", golden(name + ".json")}).out ==
-          test::contents_of(golden("profiles/" + name + ".json")));
+          contents_of(golden("profiles/" + name + ".json")));
   }
 }
 

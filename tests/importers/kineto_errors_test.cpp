@@ -1,18 +1,15 @@
 // Files that are no Kineto traces, or broken ones: refused with place and reason, all wrong events at once.
-#include <doctest/doctest.h>
 #include <zlib.h>
-
-#include <vector>
 
 #include "formats/files/plain_text.hpp"
 #include "tests/importers/trace_text.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
 
 std::string refusal(const std::string& bytes) {
-  return test::problems_of([&] { const KinetoTrace trace(bytes, "t.json"); });
+  return problems_of([&] { const KinetoTrace trace(bytes, "t.json"); });
 }
 
 std::string gzipped(const std::string& text) {
@@ -103,9 +100,9 @@ TEST_CASE("after a hundred problems the rest is counted only") {
   std::string events = kKernel;
   for (int k = 0; k < 150; ++k) events += ",0";
   const std::string text = refusal(kineto_file(events));
-  CHECK(text.find("error[P022]: and 50 more problems like these\n  --> t.json\n") != std::string::npos);
-  CHECK(text.find("traceEvents/100\n") != std::string::npos);
-  CHECK(text.find("traceEvents/101\n") == std::string::npos);
+  CHECK(contains(text, "error[P022]: and 50 more problems like these\n  --> t.json\n"));
+  CHECK(contains(text, "traceEvents/100\n"));
+  CHECK_FALSE(contains(text, "traceEvents/101\n"));
 }
 
 TEST_CASE("gzip is recognised by its bytes, in one member or several") {
@@ -129,7 +126,7 @@ TEST_CASE("a damaged or cut-off gzip file is refused") {
 TEST_CASE("a text beyond the limit is refused, compressed or not") {
   const std::string text(5'000'000, ' ');
   const auto refused = [](std::string bytes) {
-    return test::problems_of([&] { static_cast<void>(plain_text(std::move(bytes), "t.json", 1000)); });
+    return problems_of([&] { static_cast<void>(plain_text(std::move(bytes), "t.json", 1000)); });
   };
   const std::string wanted =
       "error[P017]: longer than 1000 bytes of text\n  --> t.json\n  = help: profile fewer steps, or without "

@@ -1,16 +1,8 @@
 // PyTorch's pipeline traces as runs. The traces are made here: two ranks, GPipe's order, one transfer each way and
 // microbatch, each rank with a clock and a base of its own.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "formats/importers/clock_alignment.hpp"
 #include "formats/importers/kineto_run.hpp"
-#include "sim/core/error.hpp"
+#include "formats/importers/clock_alignment.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 
@@ -90,7 +82,7 @@ Step posted_step(Nanoseconds t, Nanoseconds wire, int number, bool ops_on_gpu = 
     Nanoseconds free = t;
     for (Slice& slice : *rank) {
       if (!slice.name.starts_with("PP:")) continue;
-      const bool post = slice.name.find("SEND") != std::string::npos || slice.name.find("RECV") != std::string::npos;
+      const bool post = contains(slice.name, "SEND") || contains(slice.name, "RECV");
       if (post) slice.end = slice.begin + 1000;
       if (post || !ops_on_gpu) slice.category = "user_annotation";
       if (post || ops_on_gpu) continue;
@@ -102,15 +94,8 @@ Step posted_step(Nanoseconds t, Nanoseconds wire, int number, bool ops_on_gpu = 
 }
 
 std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return problems_of([&] { action(); });
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<PipelineTrace> traces_of(const std::vector<Step>& steps, Nanoseconds skew = 0, std::int64_t base = 0) {
   std::vector<Slice> zero;

@@ -1,9 +1,8 @@
 // A Kineto file becomes records: nesting, links, launches, memory, facts.
 #include "profiler/importers/kineto.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/importers/trace_text.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -34,7 +33,7 @@ TEST_CASE("without an External id, the thread and time of the launch say it") {
   const std::string ops = event("cpu_op", "a", 5, "10", "20", "") + "," + event("cpu_op", "b", 6, "10", "20", "");
   const std::string kernel = event("kernel", "k", 7, "50", "3", R"("correlation": 41)");
   const KinetoTrace trace(kineto_file(ops + "," + launch + "," + kernel), "t.json");
-  CHECK(records_of(trace).find("link correlation=41 range=1\n") != std::string::npos);
+  CHECK(contains(records_of(trace), "link correlation=41 range=1\n"));
   CHECK(trace.notes() == std::vector<std::string>{
                              "1 GPU event linked by the thread and time of the launch: the file names no op for them",
                              "times are whole microseconds: a short kernel's may be off by as much as its length"});
@@ -49,9 +48,9 @@ TEST_CASE("an External id that is the correlation again, or of an op at another 
     return event("kernel", "k", 7, "50", "3", std::string(R"("correlation": 41, "External id": )") + id);
   };
   const KinetoTrace again(kineto_file(ops + "," + launch + "," + kernel("41")), "t.json");
-  CHECK(records_of(again).find("link correlation=41 range=3\n") != std::string::npos);
+  CHECK(contains(records_of(again), "link correlation=41 range=3\n"));
   const KinetoTrace other(kineto_file(ops + "," + launch + "," + kernel("3")), "t.json");
-  CHECK(records_of(other).find("link correlation=41 range=3\n") != std::string::npos);
+  CHECK(contains(records_of(other), "link correlation=41 range=3\n"));
   REQUIRE(other.notes().size() == 2);
   CHECK(other.notes()[1] == "1 GPU event named an op that was not running at the launch: linked by time instead");
 }
@@ -61,7 +60,7 @@ TEST_CASE("a range inside of the named op says more than the op") {
                              event("user_annotation", "debubble.layer:x", 5, "12.5", "10", R"("External id": 3)") +
                              "," + event("cuda_runtime", "cudaLaunchKernel", 5, "14", "2", R"("correlation": 41)") +
                              "," + kKinetoKernel;
-  CHECK(records_of(events).find("link correlation=41 range=2\n") != std::string::npos);
+  CHECK(contains(records_of(events), "link correlation=41 range=2\n"));
 }
 
 TEST_CASE("modules become ranges, other Python functions do not") {
@@ -69,8 +68,8 @@ TEST_CASE("modules become ranges, other Python functions do not") {
                              event("python_function", "train.py(3): <module>", 5, "0", "90", R"("Python id": 2)") +
                              "," + kKinetoKernel;
   const std::string records = records_of(events);
-  CHECK(records.find("name=\"nn.Module: Block_0\"") != std::string::npos);
-  CHECK(records.find("train.py") == std::string::npos);
+  CHECK(contains(records, "name=\"nn.Module: Block_0\""));
+  CHECK_FALSE(contains(records, "train.py"));
 }
 
 TEST_CASE("equal begins: the longer event is outside, and events that end together nest too") {
@@ -93,7 +92,7 @@ TEST_CASE("an event that overlaps without nesting ends with the one around it, a
   const std::string events = event("cpu_op", "a", 5, "1", "4", "") + "," +
                              event("user_annotation", "b", 5, "3", "7", "") + "," + kKinetoKernel;
   const KinetoTrace trace(kineto_file(events), "t.json");
-  CHECK(records_of(trace).find("pop thread=1 time=5000\npop thread=1 time=5000\n") != std::string::npos);
+  CHECK(contains(records_of(trace), "pop thread=1 time=5000\npop thread=1 time=5000\n"));
   REQUIRE(trace.notes().size() == 2);
   CHECK(trace.notes()[1] == "1 host event overlapping without nesting: cut off where the event around it ends");
 }
@@ -128,8 +127,8 @@ TEST_CASE("a number fits the thread whose ops came before, and each thread has o
     const std::string other = engine_first ? "2" : "1";
     for (const std::string sequence : {"0", "1"}) {
       const std::string number = "sequence=" + sequence + " forward_thread=";
-      CHECK(records.find("\"CheckpointFunctionBackward\" " + number + other) != std::string::npos);
-      CHECK(records.find("\"ReluBackward0\" " + number + own) != std::string::npos);
+      CHECK(contains(records, "\"CheckpointFunctionBackward\" " + number + other));
+      CHECK(contains(records, "\"ReluBackward0\" " + number + own));
     }
   }
 }

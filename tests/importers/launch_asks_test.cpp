@@ -1,11 +1,7 @@
 // What a launch script does not say is asked for where it matters, and only there.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/scenario_of.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -15,12 +11,7 @@ constexpr const char* kTraining =
     "2 --micro-batch-size 1 ";
 
 std::string asked(const std::string& script, const LaunchGiven& given = {}) {
-  try {
-    (void)read_launch(script, "x.sh", given);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return problems_of([&] { (void)read_launch(script, "x.sh", given); });
 }
 
 LaunchGiven with(const std::string& name, const std::string& value) {
@@ -28,8 +19,6 @@ LaunchGiven with(const std::string& name, const std::string& value) {
   given.shell.variables[name] = value;
   return given;
 }
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string value_of(const MegatronScenario& scenario, const std::string& name) {
   for (const auto& [key, value] : scenario.flags) {
@@ -40,7 +29,7 @@ std::string value_of(const MegatronScenario& scenario, const std::string& name) 
 
 bool noted(const MegatronScenario& scenario, const std::string& part) {
   for (const std::string& finding : scenario.findings) {
-    if (says(finding, part)) return true;
+    if (contains(finding, part)) return true;
   }
   return false;
 }
@@ -50,17 +39,17 @@ bool noted(const MegatronScenario& scenario, const std::string& part) {
 TEST_CASE("a variable that matters is asked for, one that does not is not") {
   const std::string script = std::string(kTraining) + "--micro-batch-size $MBS --data-path $DATA --save ${OUT}/x";
   const std::string message = asked(script);
-  CHECK(says(message, "P030"));
-  CHECK(says(message, "--micro-batch-size depends on the environment variable MBS"));
-  CHECK(says(message, "--set MBS=VALUE"));
-  CHECK(!says(message, "DATA"));
+  CHECK(contains(message, "P030"));
+  CHECK(contains(message, "--micro-batch-size depends on the environment variable MBS"));
+  CHECK(contains(message, "--set MBS=VALUE"));
+  CHECK_FALSE(contains(message, "DATA"));
   CHECK(asked(script, with("MBS", "4")).empty());
 }
 
 TEST_CASE("an argument of the script is asked for by its number") {
   const std::string script = "SEQ=$7\n" + std::string(kTraining) + "--max-position-embeddings ${SEQ}";
-  CHECK(says(asked(script), "the script's argument $7"));
-  CHECK(says(asked(script), "--set 7=VALUE"));
+  CHECK(contains(asked(script), "the script's argument $7"));
+  CHECK(contains(asked(script), "--set 7=VALUE"));
   LaunchGiven given;
   given.shell.arguments[7] = "4096";
   CHECK(asked(script, given).empty());
@@ -70,8 +59,8 @@ TEST_CASE("a branch on what is not known is not guessed") {
   const auto branch = [](const std::string& yes, const std::string& no) {
     return "if [[ \"$MODE\" == fp8 ]]; then A=\"" + yes + "\"; else A=\"" + no + "\"; fi\n" + kTraining + "$A";
   };
-  CHECK(says(asked(branch("--fp8-format hybrid", "--bf16")), "MODE"));
-  CHECK(says(asked(branch("--fp8-format hybrid", "")), "MODE"));
+  CHECK(contains(asked(branch("--fp8-format hybrid", "--bf16")), "MODE"));
+  CHECK(contains(asked(branch("--fp8-format hybrid", "")), "MODE"));
   CHECK(asked(branch("--wandb-project a", "--log-interval 2")).empty());
   CHECK(asked(branch("--bf16", "--bf16")).empty());
   CHECK(asked(branch("--fp8-format hybrid", "--bf16"), with("MODE", "fp8")).empty());
@@ -80,13 +69,13 @@ TEST_CASE("a branch on what is not known is not guessed") {
 TEST_CASE("a branch that ends without a training is not the one that is meant") {
   const std::string script = "if ! ls /data; then echo none; exit 1; fi\n" + std::string(kTraining) + "--bf16";
   CHECK(asked(script).empty());
-  CHECK(says(asked("echo usage\nexit 1\n" + script), "the script ends here (exit 1)"));
+  CHECK(contains(asked("echo usage\nexit 1\n" + script), "the script ends here (exit 1)"));
 }
 
 TEST_CASE("two trainings of which one runs are asked about, two that run are told") {
   const std::string other = std::string(kTraining) + "--bf16\n";
   const std::string choice = "if [ $N -eq 1 ]; then\n" + other + "else\n" + kTraining + "--fp16\nfi\n";
-  CHECK(says(asked(choice), "which training is started"));
+  CHECK(contains(asked(choice), "which training is started"));
   CHECK(asked("if [ $N -eq 1 ]; then\n" + other + "else\n" + other + "fi\n").empty());
   CHECK(noted(read_megatron(other + kTraining + "--fp16\n", "x.sh"), "2 different trainings"));
 }
@@ -118,8 +107,8 @@ TEST_CASE("the number of ranks comes from the launcher, or is asked for") {
   CHECK(ranks("#SBATCH --nodes=3\nsrun torchrun --nproc_per_node 8 --nnodes $SLURM_NNODES") == 24);
   CHECK(ranks("cat > hosts <<E\na slots=8\nb slots=4\nE\ndeepspeed --hostfile hosts") == 12);
   CHECK(ranks("python") == -1);
-  CHECK(says(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "the number of ranks"));
-  CHECK(says(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "--set NODES=VALUE, or --gpus N"));
+  CHECK(contains(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "the number of ranks"));
+  CHECK(contains(asked("torchrun --nproc_per_node 8 --nnodes $NODES " + plain), "--set NODES=VALUE, or --gpus N"));
   CHECK_THROWS_AS((void)read_megatron("python " + plain, "x.sh"), InputError);
   LaunchGiven given;
   given.gpus = 8;
@@ -198,14 +187,14 @@ TEST_CASE("a job's options stand before its first command") {
 
 TEST_CASE("words of which nobody knows what they are") {
   const std::string start = "EXTRA=$(cat gone)\n" + std::string(kTraining);
-  CHECK(says(asked(start + "--data-path $DATA $EXTRA"), "what arguments"));
-  CHECK(says(asked(start + "--data-path /a /b $EXTRA"), "what arguments"));
-  CHECK(says(asked(start + "--own-option x $EXTRA"), "what arguments"));
+  CHECK(contains(asked(start + "--data-path $DATA $EXTRA"), "what arguments"));
+  CHECK(contains(asked(start + "--data-path /a /b $EXTRA"), "what arguments"));
+  CHECK(contains(asked(start + "--own-option x $EXTRA"), "what arguments"));
   CHECK(asked(start + "--data-path $DATA").empty());
   CHECK(asked(start + "--data-path 0.5 $A 0.5 $B").empty());
   CHECK(asked(start + "--data-path $DATA/a $DATA/b").empty());
-  CHECK(says(asked("python list.py | xargs " + std::string(kTraining)), "what arguments"));
-  CHECK(says(asked("xargs -n 2 " + std::string(kTraining)), "what arguments"));
+  CHECK(contains(asked("python list.py | xargs " + std::string(kTraining)), "what arguments"));
+  CHECK(contains(asked("xargs -n 2 " + std::string(kTraining)), "what arguments"));
   CHECK(value_of(read_megatron("echo --bf16 --micro-batch-size 4 | xargs " + std::string(kTraining), "x.sh"),
                  "microbatch-size") == "4");
 }
@@ -226,7 +215,7 @@ TEST_CASE("what sets variables out of sight is told") {
 
 TEST_CASE("a sum with a point is not known") {
   const std::string use = std::string(kTraining) + "--global-batch-size $GBS";
-  CHECK(says(asked("GBS=$(echo 7/2 | bc -l)\n" + use), "--global-batch-size"));
+  CHECK(contains(asked("GBS=$(echo 7/2 | bc -l)\n" + use), "--global-batch-size"));
   CHECK(asked("GBS=$(echo 16/2 | bc)\n" + use).empty());
 }
 
@@ -240,57 +229,50 @@ TEST_CASE("what converts a checkpoint beforehand is not the training") {
 
 TEST_CASE("what cannot be followed is refused in bounded time") {
   const std::string end = std::string("\n") + kTraining;
-  CHECK(says(asked("f() { f; }\nf" + end), "P031"));
-  CHECK(says(asked("declare -n a=b\ndeclare -n b=a\na=1" + end), "P031"));
-  CHECK(says(asked("f() { local -n list=$1; list=2; }\nf $(date)" + end), "P031"));
-  CHECK(says(asked("while true; do X=1; done" + end), "P031"));
-  CHECK(says(asked("A=aaaaaaaaaa\nwhile true; do A=$A$A; done" + end), "P031"));
-  CHECK(says(asked("E='eval \"$E\"'; eval \"$E\"" + end), "P031"));
-  CHECK(says(asked("echo <path to> x" + end + "\nif then"), "P031"));
-  CHECK(says(asked("for i in {1..9999}; do for j in {1..9999}; do :; done; done" + end), "P031"));
-  CHECK(says(asked(std::string(500, '(') + end), "P031"));
-  CHECK(says(asked("source gone.sh\n" + std::string(kTraining) + "${MODEL_ARGS[@]}"), "MODEL_ARGS"));
+  CHECK(contains(asked("f() { f; }\nf" + end), "P031"));
+  CHECK(contains(asked("declare -n a=b\ndeclare -n b=a\na=1" + end), "P031"));
+  CHECK(contains(asked("f() { local -n list=$1; list=2; }\nf $(date)" + end), "P031"));
+  CHECK(contains(asked("while true; do X=1; done" + end), "P031"));
+  CHECK(contains(asked("A=aaaaaaaaaa\nwhile true; do A=$A$A; done" + end), "P031"));
+  CHECK(contains(asked("E='eval \"$E\"'; eval \"$E\"" + end), "P031"));
+  CHECK(contains(asked("echo <path to> x" + end + "\nif then"), "P031"));
+  CHECK(contains(asked("for i in {1..9999}; do for j in {1..9999}; do :; done; done" + end), "P031"));
+  CHECK(contains(asked(std::string(500, '(') + end), "P031"));
+  CHECK(contains(asked("source gone.sh\n" + std::string(kTraining) + "${MODEL_ARGS[@]}"), "MODEL_ARGS"));
 }
 
 TEST_CASE("what is given cannot forge what is not known") {
   const std::string script = std::string(kTraining) + "--num-query-groups $G";
-  CHECK(says(asked(script, with("G",
-                                "\x01"
-                                "9999\x02")),
-             "control characters"));
+  CHECK(contains(asked(script, with("G",
+                                    "\x01"
+                                    "9999\x02")),
+                 "control characters"));
   CHECK(asked(script, with("G", "9999")).empty());
   LaunchGiven given;
   given.shell.files["/tmp/env"] =
       "G=\x01"
       "1\x02";
-  CHECK(says(asked("source /tmp/env\n" + script, given), "control characters"));
+  CHECK(contains(asked("source /tmp/env\n" + script, given), "control characters"));
 }
 
 TEST_CASE("what a script gives no value, or none that can be read, is refused at its line") {
-  const auto refusal = [](const std::string& text) {
-    try {
-      (void)read_megatron(text, "x.sh");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
+  const auto refusal = [](const std::string& text) { return problems_of([&] { (void)read_megatron(text, "x.sh"); }); };
   const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 ";
   const std::string start = "\ntorchrun --nproc_per_node 8 pretrain_gpt.py ";
-  CHECK(says(refusal(start + model), "--micro-batch-size is not given"));
-  CHECK(says(refusal(start + model), "x.sh:2"));
+  CHECK(contains(refusal(start + model), "--micro-batch-size is not given"));
+  CHECK(contains(refusal(start + model), "x.sh:2"));
   CHECK(noted(read_megatron(model, "x"), "--micro-batch-size is not given: 1 is taken"));
-  CHECK(says(refusal(start + model + "--micro-batch-size"), "--micro-batch-size has no value"));
-  CHECK(says(refusal(start + model + "--micro-batch-size four"), "\"four\", which is not a whole number"));
+  CHECK(contains(refusal(start + model + "--micro-batch-size"), "--micro-batch-size has no value"));
+  CHECK(contains(refusal(start + model + "--micro-batch-size four"), "\"four\", which is not a whole number"));
   CHECK(noted(read_megatron(model + "--micro-batch-size four", "x"), "not a whole number: left out"));
-  CHECK(says(refusal(start + model + "--micro-batch-size 1__2"), "1__2"));
+  CHECK(contains(refusal(start + model + "--micro-batch-size 1__2"), "1__2"));
   const std::string odd = model + "--micro-batch-size 1 --tensor-model-parallel-size 3";
-  CHECK(says(refusal(start + odd), "8 ranks are no multiple of tensor x context x pipeline = 3"));
+  CHECK(contains(refusal(start + odd), "8 ranks are no multiple of tensor x context x pipeline = 3"));
   CHECK(noted(read_megatron(odd + " --world-size 8", "x"), "one replica of the pipeline is taken"));
   const std::string small = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 ";
-  CHECK(says(refusal(start + small), "add --seq-length N there, and import that file"));
-  CHECK(says(refusal("source model.sh" + start + small), "it may be set by model.sh, --file model.sh=FILE"));
-  CHECK(says(refusal("source model.sh\necho"), "it may be set by model.sh"));
+  CHECK(contains(refusal(start + small), "add --seq-length N there, and import that file"));
+  CHECK(contains(refusal("source model.sh" + start + small), "it may be set by model.sh, --file model.sh=FILE"));
+  CHECK(contains(refusal("source model.sh\necho"), "it may be set by model.sh"));
 }
 
 TEST_CASE("ranks of the job around srun") {
@@ -319,7 +301,8 @@ TEST_CASE("keys of DeepSpeed's configuration that are not modelled are named") {
   CHECK(!noted(with_keys(", \"optimizer\": {\"type\": \"AdamW\"}", ""), "may change time"));
   CHECK(!noted(with_keys("", ", \"overlap_comm\": false, \"elastic_checkpoint\": true"), "may change time"));
   const std::string made = "sed s/A/4/ conf/ds_TEMPLATE.json > ds.json\n";
-  CHECK(says(asked(made + kTraining + "--deepspeed --deepspeed_config ds.json"), "--file conf/ds_TEMPLATE.json=PATH"));
+  CHECK(contains(asked(made + kTraining + "--deepspeed --deepspeed_config ds.json"),
+                 "--file conf/ds_TEMPLATE.json=PATH"));
 }
 
 }  // namespace debubble

@@ -1,7 +1,6 @@
 // Which ranges are taken for layers when nobody says.
 #include "profiler/importers/layer_guess.hpp"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.hpp"
 
 #include <regex>
 

@@ -1,7 +1,6 @@
 // Decimal microseconds become nanoseconds without a detour over floating point.
 #include "sim/core/quantities.hpp"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

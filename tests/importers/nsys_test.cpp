@@ -1,11 +1,9 @@
 // Nsight Systems exports, made here by SQL: every table and column that may be there, or may not.
 #include "profiler/importers/nsys.hpp"
 
-#include <doctest/doctest.h>
-
 #include "profiler/records/record_text.hpp"
 #include "tests/importers/database.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -53,7 +51,7 @@ std::string records_of(const std::string& sql, std::vector<std::string>* notes =
 }
 
 std::string nsys_refusal(const std::string& sql) {
-  return test::problems_of([&] {
+  return problems_of([&] {
     const SqliteFile file(Database(sql).image(), "r.sqlite");
     const NsysExport source(file);
   });
@@ -125,9 +123,9 @@ TEST_CASE("a number is NCCL's only in the process that made it so") {
       records_of(kTables + nvtx(0, "NULL", "'NCCL'", kMain, 75, 3) + nvtx(1, "9", "'ncclAllReduce'", kMain, 59, 3) +
                  nvtx(2, "30", "'block'", tid, 59, 3) + launch(4, 5) + launch(5, 5, tid) + kernel(60, 70, 5) +
                  kernel(61, 72, 5, std::to_string(second)));
-  CHECK(records.find("ncclAllReduce") == std::string::npos);
+  CHECK_FALSE(contains(records, "ncclAllReduce"));
   CHECK(records.find("link correlation=5 range=1") > records.find("\"block\""));
-  CHECK(records.find("\"block\"") != std::string::npos);
+  CHECK(contains(records, "\"block\""));
 }
 
 TEST_CASE("what was read twice is noted once") {
@@ -144,7 +142,7 @@ TEST_CASE("what was read twice is noted once") {
   source.replay(source.processes().front(), first_text);
   const std::vector<std::string> notes = source.notes();
   source.replay(source.processes().front(), second_text);
-  CHECK(first.find("loss CUDA graphs recorded as a whole=1") != std::string::npos);
+  CHECK(contains(first, "loss CUDA graphs recorded as a whole=1"));
   CHECK(second == first);
   CHECK(source.notes() == notes);
 }
@@ -257,7 +255,7 @@ error[A003]: the export has no GPU work: no kernels, copies or memsets
 }
 
 TEST_CASE("what is no database, or a view instead of a table, is refused") {
-  CHECK(test::problems_of([] { const SqliteFile file(std::string(4096, 'x'), "r.nsys-rep"); }) ==
+  CHECK(problems_of([] { const SqliteFile file(std::string(4096, 'x'), "r.nsys-rep"); }) ==
         R"(error[P010]: not an SQLite database: file is not a database
   --> r.nsys-rep
   = help: make one of a report: nsys export --type sqlite report.nsys-rep

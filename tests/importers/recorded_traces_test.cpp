@@ -1,10 +1,6 @@
 // Real recordings of GPUs. traces/recordings holds public ones, reduced; its expected.json was added up by a script of
 // its own (reduce.py), from the files alone. Whole files, too large to keep here, are read where $DEBUBBLE_RECORDINGS
 // holds them: the ones that were reduced (gpu_recordings), and more (traces).
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "formats/files/plain_text.hpp"
@@ -12,7 +8,7 @@
 #include "profiler/importers/kineto.hpp"
 #include "profiler/importers/nsys.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -41,7 +37,7 @@ class Sum : public RecordSink {
 };
 
 std::string recording(const std::string& file) {
-  return test::contents_of(source_directory() + "/traces/recordings/" + file);
+  return contents_of(source_directory() + "/traces/recordings/" + file);
 }
 
 const Expected& expected_sums() {
@@ -158,7 +154,7 @@ TEST_CASE("recorded Kineto files are read whole: every GPU event, to the nanosec
   const char* folder = std::getenv("DEBUBBLE_RECORDINGS");
   for (const Recorded& row : kRecorded) {
     const std::string path = std::string(folder == nullptr ? "$DEBUBBLE_RECORDINGS" : folder) + "/" + row.file;
-    const std::string bytes = test::contents_of(path);
+    const std::string bytes = contents_of(path);
     if (bytes.empty()) {
       MESSAGE("SKIPPED: no recorded trace at " << path);
       return;

@@ -1,11 +1,5 @@
 // Runs recovered from recordings without PP: names: made-up ones whose every time is known, and two real ones of
 // PyTorch on a CPU (traces/measured), set beside what each rank saw on its own stopwatch.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "formats/files/plain_text.hpp"
@@ -16,7 +10,7 @@
 #include "tests/importers/database.hpp"
 #include "tests/importers/pipeline_recording.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -34,15 +28,12 @@ RunRecord record_of(const std::vector<RunText>& files, int replica = 0) {
 }
 
 bool says(const ImportedRun& run, const std::string& text) {
-  return std::any_of(run.notes.begin(), run.notes.end(),
-                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+  return std::any_of(run.notes.begin(), run.notes.end(), [&](const std::string& note) { return contains(note, text); });
 }
 
 std::string refused(const std::vector<RunText>& files, int replica = 0) {
-  return test::problems_of([&] { (void)record_of(files, replica); });
+  return problems_of([&] { (void)record_of(files, replica); });
 }
-
-bool within(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Every op takes what it took; the step is that of the plan.
 void check_times(const ImportedRun& run, const RecordingStyle& style) {
@@ -229,7 +220,7 @@ TEST_CASE("one export of all ranks of a machine: processes in the order of their
   const ImportedRun run = recovered(one);
   check_times(run, style);
   CHECK(says(run, "assumed: processes of one export are ranks in the order of their GPUs"));
-  CHECK(within(refused({one.front(), {"other.sqlite", one.front().text}}), "error[D005]: it is of 3 processes"));
+  CHECK(contains(refused({one.front(), {"other.sqlite", one.front().text}}), "error[D005]: it is of 3 processes"));
 }
 
 TEST_CASE("replicas: either numbering, and which is read") {
@@ -243,8 +234,8 @@ TEST_CASE("replicas: either numbering, and which is read") {
       check_times(run, style);
       CHECK(says(run, "replica " + std::to_string(replica) + " of 2 data-parallel pipelines"));
     }
-    CHECK(within(refused(files, 2), "error[C003]: there is no replica 2; the files are of 2 pipelines"));
-    CHECK(within(refused({files.begin(), files.end() - 1}), "D005"));
+    CHECK(contains(refused(files, 2), "error[C003]: there is no replica 2; the files are of 2 pipelines"));
+    CHECK(contains(refused({files.begin(), files.end() - 1}), "D005"));
   }
 }
 
@@ -274,21 +265,21 @@ TEST_CASE("iterations that lack an op are left out and counted") {
 TEST_CASE("what cannot be told is refused, with what to add") {
   RecordingStyle style;
   auto files = kineto_files(style);
-  CHECK(within(refused({files[0], files[1]}),
-               "error[D005]: rank 1, the highest that is given, sends after its forwards"));
-  CHECK(within(refused({files[1], files[2]}), "error[D005]: rank 1, the lowest that is given, receives before its"));
-  CHECK(
-      within(refused({files[0], files[1], files[2], files[2]}), "error[D005]: rank 2 is also the rank of rank2.json"));
-  CHECK(within(refused({files[0], files[2]}), "error[D005]: ranks 0, 2 are no whole pipeline of a run of 3 ranks"));
+  CHECK(contains(refused({files[0], files[1]}),
+                 "error[D005]: rank 1, the highest that is given, sends after its forwards"));
+  CHECK(contains(refused({files[1], files[2]}), "error[D005]: rank 1, the lowest that is given, receives before its"));
+  CHECK(contains(refused({files[0], files[1], files[2], files[2]}),
+                 "error[D005]: rank 2 is also the rank of rank2.json"));
+  CHECK(contains(refused({files[0], files[2]}), "error[D005]: ranks 0, 2 are no whole pipeline of a run of 3 ranks"));
   auto other = files;
   other[1].text.replace(other[1].text.find("\"world_size\": 3"), 15, "\"world_size\": 8");
-  CHECK(within(refused(other), "error[D010]: it is of a run of 8 ranks, rank0.json of one of 3"));
+  CHECK(contains(refused(other), "error[D010]: it is of a run of 8 ranks, rank0.json of one of 3"));
   RecordingStyle bare;
   bare.named = bare.nodes = false;
-  CHECK(within(refused(kineto_files(bare)), "error[D004]: nothing tells its forwards"));
+  CHECK(contains(refused(kineto_files(bare)), "error[D004]: nothing tells its forwards"));
   RecordingStyle silent;
   silent.named = silent.transfers = silent.kernels = false;
-  CHECK(within(refused(kineto_files(silent)), "error[D004]: no send or receive was recorded"));
+  CHECK(contains(refused(kineto_files(silent)), "error[D004]: no send or receive was recorded"));
   RecordingStyle endless;
   endless.steps = endless.optimizer = false;
   auto cut = kineto_files(endless);
@@ -297,20 +288,18 @@ TEST_CASE("what cannot be told is refused, with what to add") {
     const std::size_t half = file.text.find("backward_step");
     file.text.erase(first, file.text.rfind("{\"ph\"", half) - first);
   }
-  CHECK(within(refused(cut), "D006"));
+  CHECK(contains(refused(cut), "D006"));
 }
 
 TEST_CASE("a rank in the middle that is missing shows in the numbers of the others") {
   RecordingStyle style;
   style.ranks = 4;
   auto files = kineto_files(style);
-  CHECK(within(refused({files[0], files[1], files[3]}),
-               "error[D005]: ranks 0, 1, 3 are no pipeline: their numbers are not evenly apart"));
+  CHECK(contains(refused({files[0], files[1], files[3]}),
+                 "error[D005]: ranks 0, 1, 3 are no pipeline: their numbers are not evenly apart"));
 }
 
-std::string recording(const std::string& name) {
-  return test::contents_of(source_directory() + "/traces/measured/" + name);
-}
+std::string recording(const std::string& name) { return contents_of(source_directory() + "/traces/measured/" + name); }
 
 std::vector<RunText> real_files(const std::string& folder, int ranks) {
   std::vector<RunText> files;

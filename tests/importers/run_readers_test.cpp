@@ -1,11 +1,6 @@
 // Measured pipeline runs: the run files in traces/measured against sums that a script of its own added up, and the
 // names of schedules by the order of the ops.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "formats/importers/imported_run.hpp"
 #include "formats/run/run_file.hpp"
@@ -14,7 +9,7 @@
 #include "studies/runs/predict.hpp"
 #include "studies/runs/recognise.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -24,7 +19,7 @@ using Json = nlohmann::json;
 std::string measured_path(const std::string& name) { return source_directory() + "/traces/measured/" + name; }
 
 TEST_CASE("step times and bubbles of public runs are those that an independent script adds up") {
-  const Json expected = Json::parse(test::contents_of(measured_path("expected.json")));
+  const Json expected = Json::parse(contents_of(measured_path("expected.json")));
   int steps = 0;
   for (const auto& run_of_file : expected.items()) {
     const std::string name = run_of_file.key();
@@ -97,8 +92,8 @@ TEST_CASE("an order that no schedule has is told apart from the nearest") {
   CHECK(record.schedule.name == "of the trace");
   CHECK(record.origin.notes.front().find("no schedule of the catalog has this order of ops; against the nearest, ") ==
         0);
-  CHECK(record.origin.notes.front().find(
-            "device 0 runs 0F0 in place 1 of the predicted one, 0F1 of the measured one") != std::string::npos);
+  CHECK(contains(record.origin.notes.front(),
+                 "device 0 runs 0F0 in place 1 of the predicted one, 0F1 of the measured one"));
 }
 
 }  // namespace

@@ -1,18 +1,12 @@
 // What scripts do: bash and our reader must agree, call by call and word by word.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "formats/shell/evaluator.hpp"
 #include "formats/shell/parser.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,9 +1,8 @@
 // --layers none: one synthetic layer in every step.
 #include "profiler/importers/whole_model.hpp"
 
-#include <doctest/doctest.h>
-
 #include "profiler/records/record_text.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,19 +1,11 @@
 // The tables that come with debubble: how far they are off rows that were left out of them, and what never may be.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <fstream>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
 #include "cost_models/transformer/kernel_tables.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "sim/core/split.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -66,9 +58,9 @@ TEST_CASE("kernel tables: each GPU's is whole, names its sources and belongs to 
     REQUIRE(tables != nullptr);
     CHECK(installed_kernels(gpu) == tables);  // read once
     CHECK(tables->hardware == gpu);
-    CHECK(tables->product_source.find("@") != std::string::npos);
-    CHECK(tables->attention_source.find("@") != std::string::npos);
-    CHECK(tables->memory_source.find("@") != std::string::npos);
+    CHECK(contains(tables->product_source, "@"));
+    CHECK(contains(tables->attention_source, "@"));
+    CHECK(contains(tables->memory_source, "@"));
     CHECK_FALSE(tables->product(ProductKind::kHalf).empty());
     CHECK(tables->product(ProductKind::kFp8).empty() == (gpu == "a100"));
     CHECK(tables->product(ProductKind::kFp8Block).empty() == (gpu == "a100"));

@@ -4,18 +4,12 @@
 // 32 bits show at 1024 and 4096 tokens; everything else is in no fit. Rows are of short runs on a warm GPU, most of
 // them before its clock has sunk to what a long run keeps: with `sustained` the model is of the latter, without of a
 // cool GPU.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "scenario/request/kernel_file.hpp"
 #include "sim/core/split.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -87,7 +81,7 @@ LayerOp attention_of(const MeasuredRow& row) {
   LayerOp op;
   op.kind = LayerOp::Kind::kAttention;
   op.phase = backward ? LayerOp::Phase::kInputGrad : LayerOp::Phase::kForward;
-  op.causal = row.variant.find("causal") != std::string::npos;
+  op.causal = contains(row.variant, "causal");
   op.batch = row.size(0) * std::stoll(row.shape[1]);
   op.m = op.n = row.size(2);
   op.k = row.size(3);
@@ -180,9 +174,7 @@ TEST_CASE("measured rows: what sums in 32 bits take longer is met at tokens that
 
 TEST_CASE("measured rows: attention is cuDNN's, which takes little more than half as long as FlashAttention 2") {
   const auto chosen = [](const std::string& backend, const std::string& pass) {
-    return [=](const MeasuredRow& row) {
-      return row.variant.find(backend) != std::string::npos && row.variant.find(pass) == 0;
-    };
+    return [=](const MeasuredRow& row) { return contains(row.variant, backend) && row.variant.find(pass) == 0; };
   };
   for (const char* pass : {"forward", "backward"}) {
     CAPTURE(pass);
@@ -234,7 +226,7 @@ TEST_CASE("measured rows: passes over memory lie about the share that all of the
     CAPTURE(row.variant);
     LayerOp op;
     op.kind = LayerOp::Kind::kElementwise;
-    const bool optimizer = row.variant.find("adamw") != std::string::npos;
+    const bool optimizer = contains(row.variant, "adamw");
     // AdamW in 32 bits reads parameter, gradient and two moments, and writes three of them.
     op.bytes = optimizer ? 28 * row.size(0) : (row.variant == "add" ? 3 : 2) * 2 * row.size(0) * row.size(1);
     const double error = static_cast<double>(kernel_time(op, model)) / row.ns - 1;

@@ -1,14 +1,8 @@
 // Measured products: their reader, the table that is made of them, and the shares that fit them.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
+#include "studies/hardware/products.hpp"
 #include "cost_models/transformer/kernel_time.hpp"
 #include "scenario/request/kernel_file.hpp"
-#include "sim/core/error.hpp"
-#include "studies/hardware/products.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -16,17 +10,11 @@ namespace {
 const Hardware& measured_gpu() { return *find_hardware("h100"); }
 
 std::string faults_of(const std::string& text) {
-  try {
-    (void)read_products(text, "p.csv", measured_gpu());
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Diagnostic& one : error.diagnostics()) all += one.code + " " + one.place + ": " + one.message + "\n";
-    return all;
-  }
-  return {};
+  std::string all;
+  for (const Diagnostic& one : diagnostics_of([&] { (void)read_products(text, "p.csv", measured_gpu()); }))
+    all += one.code + " " + one.place + ": " + one.message + "\n";
+  return all;
 }
-
-bool tells(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // What the model's own formula makes of a grid of products with these shares.
 std::vector<MeasuredProduct> formula_products(double matrix, double half_k) {
@@ -68,32 +56,31 @@ TEST_CASE("products: columns in any order and unit, comments, and the median of 
 }
 
 TEST_CASE("products: what is wrong is told by line, all at once") {
-  CHECK(tells(faults_of(""), "P006 p.csv: the file is empty"));
-  CHECK(tells(faults_of("m,n,k,dtype,time_us\n"), "there are no products"));
-  CHECK(tells(faults_of("m,n,k,dtype,time_us\n1,1,1,fp32,9" + std::string(400, '0') + "\n"), "P017 p.csv:2"));
+  CHECK(contains(faults_of(""), "P006 p.csv: the file is empty"));
+  CHECK(contains(faults_of("m,n,k,dtype,time_us\n"), "there are no products"));
+  CHECK(contains(faults_of("m,n,k,dtype,time_us\n1,1,1,fp32,9" + std::string(400, '0') + "\n"), "P017 p.csv:2"));
   const std::string header = faults_of("m,n,kk,dtype,time\n1,2,3,bf16,4\n");
-  CHECK(tells(header, "P005 p.csv:1: unknown column \"kk\""));
-  CHECK(tells(header, "there is no column \"k\""));
-  CHECK(tells(header, "there is no column of times"));
-  CHECK(tells(faults_of("m,n,k,dtype,time_us,time_ms\n"), "several columns of times"));
-  CHECK(tells(faults_of("m,m,n,k,dtype,time_us\n"), "stands here twice"));
+  CHECK(contains(header, "P005 p.csv:1: unknown column \"kk\""));
+  CHECK(contains(header, "there is no column \"k\""));
+  CHECK(contains(header, "there is no column of times"));
+  CHECK(contains(faults_of("m,n,k,dtype,time_us,time_ms\n"), "several columns of times"));
+  CHECK(contains(faults_of("m,m,n,k,dtype,time_us\n"), "stands here twice"));
   const std::string rows =
       faults_of("m,n,k,dtype,time_us\n1,2,3,bf16\n0,1,1,bf16,9\n1,1,1,int8,9\n1,1,1,bf16,-1\n1,1,1,fp8,1e99\n");
   for (const char* part : {"P012 p.csv:2", "P004 p.csv:3", "P012 p.csv:4", "P004 p.csv:5", "P004 p.csv:6"}) {
-    CHECK(tells(rows, part));
+    CHECK(contains(rows, part));
   }
 }
 
 TEST_CASE("products: none is faster than the hardware's peak, and its units must be there") {
   // 2 x 4096^3 FLOPs take 138.9 us at the peak of 989.4 TFLOP/s; boost clocks may give a tenth more.
   CHECK(faults_of("m,n,k,dtype,time_us\n4096,4096,4096,bf16,127\n").empty());
-  CHECK(tells(faults_of("m,n,k,dtype,time_us\n4096,4096,4096,bf16,126\n"), "is above the peak of h100, 989.4"));
-  try {
-    (void)read_products("m,n,k,dtype,time_us\n4096,4096,4096,fp8,1000\n", "p.csv", *find_hardware("v100"));
-    FAIL("a V100 has no 8-bit products");
-  } catch (const InputError& error) {
-    CHECK(tells(error.diagnostics().front().message, "v100 has no units for fp8 products"));
-  }
+  CHECK(contains(faults_of("m,n,k,dtype,time_us\n4096,4096,4096,bf16,126\n"), "is above the peak of h100, 989.4"));
+  CHECK(contains(first_problem([&] {
+                   (void)read_products("m,n,k,dtype,time_us\n4096,4096,4096,fp8,1000\n", "p.csv",
+                                       *find_hardware("v100"));
+                 }).message,
+                 "v100 has no units for fp8 products"));
 }
 
 TEST_CASE("products: the shares that made them are found again") {
@@ -129,16 +116,14 @@ TEST_CASE("products: a table has measured products as they are, and reads back a
 
 TEST_CASE("products: a table needs some in 16 bits, and two of each size") {
   const auto refused = [](std::vector<MeasuredProduct> products) {
-    try {
-      (void)tables_of(products, measured_gpu(), {"a GPU", "here", nullptr}, "p.csv");
-    } catch (const InputError& error) {
-      return error.diagnostics().front().message;
-    }
-    return std::string();
+    return first_problem([&] {
+             (void)tables_of(products, measured_gpu(), {"a GPU", "here", nullptr}, "p.csv");
+           })
+        .message;
   };
-  CHECK(tells(refused({{512, 512, 512, "fp32", 90, 0}}), "needs products in bf16 or fp16"));
+  CHECK(contains(refused({{512, 512, 512, "fp32", 90, 0}}), "needs products in bf16 or fp16"));
   std::vector<MeasuredProduct> few{{512, 512, 512, "bf16", 5, 0}, {1024, 512, 1024, "bf16", 9, 0}};
-  CHECK(tells(refused(few), "too few products in bf16"));
+  CHECK(contains(refused(few), "too few products in bf16"));
   few.push_back({512, 1024, 512, "bf16", 7, 0});
   CHECK(refused(few).empty());
 }

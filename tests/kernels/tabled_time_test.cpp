@@ -1,13 +1,10 @@
 // Kernel times by tables: which table an op takes, and what bounds it beside.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
+#include "cost_models/transformer/tabled_time.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
-#include "cost_models/transformer/tabled_time.hpp"
 #include "scenario/request/kernel_file.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

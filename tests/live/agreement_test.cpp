@@ -1,16 +1,12 @@
 // The cpu backend on the logical clock with given costs equals the simulator: every time to the nanosecond, every peak
 // to the byte, every number of the report.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-
+#include "tests/live/agreement.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/rows/check.hpp"
-#include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,8 +1,5 @@
 #include "studies/live/model.hpp"
-
-#include <doctest/doctest.h>
-
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

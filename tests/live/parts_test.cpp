@@ -1,16 +1,9 @@
 // The parts that all executors share: plans, checksum chains, the ledger; and the cpu backend's matrix products.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "live/checksum.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/ledger.hpp"
 #include "live/plan.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,11 +1,5 @@
 // The cpu backend's watchdog and calibration: what counts as silence, what is kept when things go wrong, and that long
 // ops take no longer to calibrate than short ones.
-#include <doctest/doctest.h>
-
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "live/backends.hpp"
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/fabric.hpp"
@@ -13,6 +7,7 @@
 #include "live/cpu/time_limits.hpp"
 #include "live/device_runner.hpp"
 #include "tests/live/agreement.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

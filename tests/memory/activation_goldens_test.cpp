@@ -1,12 +1,7 @@
 // Activations as Korthikanti et al. (arXiv 2205.05198) print them, out of whole simulated pipelines.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "cost_models/transformer/layer_memory.hpp"
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {

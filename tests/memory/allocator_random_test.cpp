@@ -1,16 +1,10 @@
 // The caching allocator against a plain one: lists of blocks in address order, searched from end to end.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <list>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "sim/analysis/allocator.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,7 +1,6 @@
 // The caching allocator's rules, each worked out by hand.
 #include "sim/analysis/allocator.hpp"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

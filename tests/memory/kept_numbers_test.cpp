@@ -1,14 +1,9 @@
 // What 8-bit matmuls keep for their backwards, and what recomputation by module gives up: bytes per token, and the ops
 // that run again.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "cost_models/transformer/layer_memory.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,12 +1,8 @@
 // Layers beyond GPT: latent attention, experts, prediction modules, buffers.
 #include "cost_models/transformer/layer_memory.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,14 +1,9 @@
 // Peaks that torch.cuda.max_memory_allocated measured in Megatron-LM on eight B200, published with SimuMax 1.2
 // (MooreThreads, commit 4dcaae5, docs/b200, Apache-2.0). Nothing of the model was fitted to one of them alone: there is
 // no constant.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "sim/analysis/memory_fit.hpp"
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {

@@ -1,14 +1,9 @@
 // Whether a run fits, where, and by which op it fails: small runs worked out by hand.
 #include "sim/analysis/memory_fit.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "sim/core/at.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {

@@ -1,11 +1,7 @@
 // From layers to stages: what profiled_costs makes of a modelled layer's own sizes.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "cost_models/profiled.hpp"
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {

@@ -1,11 +1,8 @@
 // Weights, gradients and optimizer state by precision and sharding.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "cost_models/transformer/layer_memory.hpp"
 #include "sim/core/transformer.hpp"
 #include "tests/memory/models.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

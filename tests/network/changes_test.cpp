@@ -1,16 +1,12 @@
 // Wires cut, slowed and named: only what the change touches takes another way.
 #include "sim/topologies/changes.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <random>
-#include <string>
 #include <thread>
 
-#include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tests/network/link_load.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,8 +1,6 @@
 // How many replicas of the pipeline are simulated.
-#include <doctest/doctest.h>
-
-#include "sim/core/error.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 
@@ -16,12 +14,7 @@ TEST_CASE("one replica of any length is simulated, several long ones that differ
   CHECK(distinct_replicas(job, program, noise) == 1);
   job.pipeline_replicas = 2;
   CHECK(distinct_replicas(job, program, {}) == 1);  // alike, on ideal links
-  try {
-    (void)distinct_replicas(job, program, noise);
-    FAIL("accepted");
-  } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "X005");
-  }
+  CHECK(first_problem([&] { (void)distinct_replicas(job, program, noise); }).code == "X005");
 }
 
 }  // namespace debubble

@@ -3,16 +3,9 @@
 // on any aligned rectangle of boards.
 #include "sim/topologies/hxmesh.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <tuple>
-
 #include "sim/topologies/catalog.hpp"
 #include "tests/network/link_load.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -151,7 +144,7 @@ TEST_CASE("the router's route is one of the minimal ones, and the shortest on sq
         std::vector<std::int32_t> best;
         shortest->route(from, to, best);
         REQUIRE(route.size() >= best.size());
-        if (text.find("radix") == std::string::npos) REQUIRE(route.size() == best.size());
+        if (!contains(text, "radix")) REQUIRE(route.size() == best.size());
       }
     }
   }
@@ -196,7 +189,7 @@ TEST_CASE("rows of more ports than a switch has meet in a tree of two levels") {
   const LinkGraph tapered = build_topology("hxmesh:a=1,b=1,x=1,y=64,taper=2");
   double up = 0;
   for (const Link& link : tapered.links) {
-    if (tapered.nodes[static_cast<std::size_t>(link.to)].name.find("spine") != std::string::npos) {
+    if (contains(tapered.nodes[static_cast<std::size_t>(link.to)].name, "spine")) {
       up += static_cast<double>(link.bandwidth);
     }
   }

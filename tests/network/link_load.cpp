@@ -1,8 +1,6 @@
 #include "tests/network/link_load.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 

@@ -1,13 +1,8 @@
 // What the presets say about machines: the published rates, nominal ones beside them, and where a number came from; and
 // what they refuse.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tests/network/link_load.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -34,12 +29,7 @@ std::vector<std::string> codes_of(const std::string& text) {
 }
 
 std::string presets_help_of(const std::string& text) {
-  try {
-    (void)describe_topology(text);
-  } catch (const InputError& error) {
-    return error.diagnostics().front().help;
-  }
-  return {};
+  return first_problem([&] { (void)describe_topology(text); }).help;
 }
 
 TEST_CASE("links carry the effective rates that were published") {
@@ -138,7 +128,7 @@ TEST_CASE("every number says who says so, and a given one replaces it") {
   const Assumption nvlink = said("bandwidth: NVLink of a GPU, one way");
   CHECK(nvlink.source == Source::kPublished);
   CHECK(full_text(nvlink).starts_with("370.8 GB/s ("));
-  CHECK(full_text(nvlink).find("nominal 450 GB/s") != std::string::npos);
+  CHECK(contains(full_text(nvlink), "nominal 450 GB/s"));
   CHECK(said("nic: network card, one way").source == Source::kGiven);
   CHECK(said("nic: network card, one way").amount == "25 GB/s");
   CHECK(said("latency: GPU to NVSwitch").amount == "1000 ns");

@@ -1,13 +1,9 @@
 // Ranks on devices, in any order of the dimensions; and the flows of transfers between them.
 #include "sim/core/rank_layout.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-
 #include "sim/core/topology.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

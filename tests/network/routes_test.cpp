@@ -1,15 +1,10 @@
 // Routes of every preset: whole, deterministic, as long as theory says; and loads of uniform traffic against formulas.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <random>
-#include <string>
 
-#include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tests/network/link_load.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,12 +1,8 @@
 // Clusters in JSON files: what is written is read back, what is wrong is all said at once.
 #include "formats/topology/topology_file.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "tests/network/link_load.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,21 +1,13 @@
 // The bounds of a plan never exceed what the engine finds: on random orders and costs, and on modelled training jobs.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
+#include "studies/plan/bounds.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/program.hpp"
-#include "studies/plan/bounds.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,13 +1,8 @@
 // The front of a plan against brute force: what nothing in the space beats, of everything simulated.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "scenario/check_scenario.hpp"
 #include "studies/plan/search.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -2,22 +2,15 @@
 // step and of the memory never exceed what is simulated, and what is called illegal or too large is.
 //
 // The short run is a part of the long one, which is skipped unless asked for: --no-skip, as the preset `long` does.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <limits>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
 #include "studies/plan/evaluation.hpp"
 #include "studies/plan/open_cuts.hpp"
 #include "tests/plan/random_plan.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

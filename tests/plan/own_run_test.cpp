@@ -1,8 +1,4 @@
 // A run that is there already: of a script, a log, a scenario file or flags. A plan is made for its job, and compared.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -17,31 +13,28 @@ torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py $MODEL --max-position-emb
   --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --no-rope-fusion
 )";
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-PlanJson plan_of(const Folder& folder, std::vector<std::string> flags) {
+PlanJson plan_of(const Folder& folder, Words flags) {
   flags.insert(flags.begin(), "plan");
   flags.insert(flags.end(), {"--format", "json"});
   return PlanJson::parse(folder.data(flags));
 }
 
-TEST_CASE("the script, what import makes of it, and its flags are one job, and one run to compare with") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the script, what import makes of it, and its flags are one job, and one run to compare with") {
   folder.write("train.sh", kScript);
-  const PlanJson plan = plan_of(folder, {"--script", "train.sh"});
+  const PlanJson plan = plan_of(folder, "--script train.sh");
   CHECK(plan["gpus"] == 8);
   CHECK(plan["global_batch"] == 32);
   const PlanJson& own = plan["own_run"];
   CHECK(own["name"] == "train.sh");
   CHECK(own["choice"]["text"] == "tp 2, pp 2, dp 2; 1f1b; 8 microbatches of 2 samples; partition even");
   CHECK(own["problem"].is_null());
-  CHECK(has(own["notes"].dump(), "--no-rope-fusion"));
+  CHECK(contains(own["notes"].dump(), "--no-rope-fusion"));
   CHECK(own["run"]["makespan_ns"] > plan["runs"][0]["makespan_ns"]);
   CHECK(own["faster_plans"] >= 1);
 
-  (void)folder.run({"import", "--from", "megatron", "train.sh", "-o", "run.toml"});
-  const PlanJson simulated = PlanJson::parse(
-      folder.data({"simulate", "--config", "run.toml", "--topology", "dgx-h100:1", "--format", "json"}));
+  (void)folder.run("import --from megatron train.sh -o run.toml");
+  const PlanJson simulated =
+      PlanJson::parse(folder.data("simulate --config run.toml --topology dgx-h100:1 --format json"));
   CHECK(simulated["makespan_ns"] == own["run"]["makespan_ns"]);
   for (const char* const flag : {"--config", "--script"}) {
     const PlanJson same = plan_of(folder, {flag, "run.toml"});
@@ -51,36 +44,33 @@ TEST_CASE("the script, what import makes of it, and its flags are one job, and o
   }
 }
 
-TEST_CASE("what the script splits is open, what --fix says is not, and the command line has the last word on the job") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER(
+    "what the script splits is open, what --fix says is not, and the command line has the last word on the job") {
   folder.write("train.sh", kScript);
-  const PlanJson plan =
-      plan_of(folder, {"--script", "train.sh", "--fix", "tp=1,pp=4", "--sequence", "512", "--top", "50"});
+  const PlanJson plan = plan_of(folder, "--script train.sh --fix tp=1,pp=4 --sequence 512 --top 50");
   for (const PlanJson& run : plan["runs"]) {
     CHECK(run["choice"]["tp"] == 1);
     CHECK(run["choice"]["pp"] == 4);
-    CHECK(has(run["command"], "--sequence 512"));
+    CHECK(contains(run["command"], "--sequence 512"));
   }
   CHECK(plan["own_run"]["choice"]["tp"] == 2);
-  CHECK(has(plan["own_run"]["run"]["command"], "--sequence 512"));
+  CHECK(contains(plan["own_run"]["run"]["command"], "--sequence 512"));
 }
 
-TEST_CASE("on other GPUs and samples the run has other replicas and microbatches, or is not compared") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("on other GPUs and samples the run has other replicas and microbatches, or is not compared") {
   folder.write("train.sh", kScript);
-  const PlanJson larger = plan_of(folder, {"--script", "train.sh", "--gpus", "16", "--global-batch", "64"});
+  const PlanJson larger = plan_of(folder, "--script train.sh --gpus 16 --global-batch 64");
   CHECK(larger["own_run"]["choice"]["dp"] == 4);
   CHECK(larger["own_run"]["choice"]["microbatches"] == 8);
-  CHECK(has(larger["own_run"]["notes"].dump(), "train.sh is for 8 GPUs and 32 samples"));
-  const PlanJson odd = plan_of(folder, {"--script", "train.sh", "--gpus", "6"});
+  CHECK(contains(larger["own_run"]["notes"].dump(), "train.sh is for 8 GPUs and 32 samples"));
+  const PlanJson odd = plan_of(folder, "--script train.sh --gpus 6");
   CHECK(odd["own_run"].is_null());
-  CHECK(has(odd["assumptions"].dump(), "not compared"));
+  CHECK(contains(odd["assumptions"].dump(), "not compared"));
 }
 
-TEST_CASE("flags that say a whole run are one to compare with, of a model and of a profile") {
-  const Folder folder;
-  const PlanJson plan = plan_of(folder, {"--model", "gpt2-small", "--tp", "2", "-p", "2", "--dp", "2", "-m", "4",
-                                         "--schedules", "gpipe", "--recompute", "full", "--rank-order", "tp,pp,dp"});
+TEST_CASE_IN_FOLDER("flags that say a whole run are one to compare with, of a model and of a profile") {
+  const PlanJson plan = plan_of(
+      folder, "--model gpt2-small --tp 2 -p 2 --dp 2 -m 4 --schedules gpipe --recompute full --rank-order tp,pp,dp");
   CHECK(plan["gpus"] == 8);
   CHECK(plan["global_batch"] == 8);
   CHECK(plan["own_run"]["choice"]["schedule"] == "gpipe");
@@ -93,13 +83,11 @@ TEST_CASE("flags that say a whole run are one to compare with, of a model and of
   CHECK(measured["own_run"]["run"]["makespan_ns"] >= measured["runs"][0]["makespan_ns"]);
 }
 
-TEST_CASE("a run that does not fit, or that no schedule makes, is said to be so") {
-  const Folder folder;
-  const Outcome large = folder.run({"plan", "--model", "gpt2-large", "-p", "2", "-m", "64", "--schedules", "gpipe",
-                                    "--memory", "20GiB", "--width", "200"});
-  CHECK(has(large.out, "\nyours      the flags: pp 2; gpipe; 64 microbatches of 1 sample\n"));
-  CHECK(has(large.out, "per GPU in this model"));
-  const PlanJson odd = plan_of(folder, {"--model", "gpt2-small", "-p", "1", "-m", "8", "--schedules", "interleaved"});
+TEST_CASE_IN_FOLDER("a run that does not fit, or that no schedule makes, is said to be so") {
+  const Outcome large = folder.run("plan --model gpt2-large -p 2 -m 64 --schedules gpipe --memory 20GiB --width 200");
+  CHECK(contains(large.out, "\nyours      the flags: pp 2; gpipe; 64 microbatches of 1 sample\n"));
+  CHECK(contains(large.out, "per GPU in this model"));
+  const PlanJson odd = plan_of(folder, "--model gpt2-small -p 1 -m 8 --schedules interleaved");
   CHECK(odd["own_run"]["run"].is_null());
   CHECK(odd["own_run"]["problem"].is_string());
 }

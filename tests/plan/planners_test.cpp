@@ -1,13 +1,4 @@
 // `debubble plan --planner` as people run it: every planner on a plan's job, judged by the simulator.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <string>
-
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -15,18 +6,9 @@ namespace debubble::testing {
 namespace {
 
 using Json = nlohmann::json;
-using Words = std::vector<std::string>;
+const Words kJob = "plan --model gpt2-large --gpus 8 --global-batch 32";
 
-const Words kJob{"plan", "--model", "gpt2-large", "--gpus", "8", "--global-batch", "32"};
-
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-Json answers_to(const Folder& folder, const Words& words) {
-  return Json::parse(folder.data(with(words, {"--format", "json"})));
-}
+Json answers_to(const Folder& folder, const Words& words) { return folder.json(joined(words, "--format json")); }
 
 const Json& row_of(const Json& answers, std::string_view planner, bool as_published = false) {
   for (const Json& row : answers["planners"]) {
@@ -63,10 +45,9 @@ void check_regrets(const Json& answers) {
   }
 }
 
-TEST_CASE("every planner of the catalog has a row, the plan's own first, and the best regrets nothing") {
-  const Folder folder;
-  const Json answers = answers_to(folder, with(kJob, {"--planner", "all"}));
-  const Json catalog = Json::parse(folder.data({"list", "planners", "--format", "json"}));
+TEST_CASE_IN_FOLDER("every planner of the catalog has a row, the plan's own first, and the best regrets nothing") {
+  const Json answers = answers_to(folder, joined(kJob, "--planner all"));
+  const Json catalog = folder.json("list planners");
   std::multiset<std::string> asked;
   for (const Json& row : answers["planners"]) asked.insert(row["planner"].get<std::string>());
   std::multiset<std::string> known;
@@ -79,9 +60,8 @@ TEST_CASE("every planner of the catalog has a row, the plan's own first, and the
   CHECK(row_of(answers, "autoddl")["refusal"].get<std::string>().find("no stages") != std::string::npos);
 }
 
-TEST_CASE("a decision with as many replicas everywhere simulates to the step that its row says") {
-  const Folder folder;
-  const Json answers = answers_to(folder, with(kJob, {"--planner", "all", "--tp", "1", "-p", "4", "--zero", "1"}));
+TEST_CASE_IN_FOLDER("a decision with as many replicas everywhere simulates to the step that its row says") {
+  const Json answers = answers_to(folder, joined(kJob, "--planner all --tp 1 -p 4 --zero 1"));
   int runs = 0;
   for (const Json& row : answers["planners"]) {
     if (row["simulated_as"] != "run") continue;
@@ -101,10 +81,9 @@ TEST_CASE("a decision with as many replicas everywhere simulates to the step tha
   }
 }
 
-TEST_CASE("planners take parameters, several flags, and their faults where they are asked for") {
-  const Folder folder;
-  const Json answers = answers_to(
-      folder, with(kJob, {"--planner", "pipedream:straight=yes", "--planner", "even:stages=2", "--as-published"}));
+TEST_CASE_IN_FOLDER("planners take parameters, several flags, and their faults where they are asked for") {
+  const Json answers =
+      answers_to(folder, joined(kJob, "--planner pipedream:straight=yes --planner even:stages=2 --as-published"));
   CHECK(answers["planners"].size() == 4);
   CHECK(row_of(answers, "pipedream:straight=yes")["stages"].size() == 8);
   CHECK(row_of(answers, "pipedream:straight=yes", true)["as_published"] == true);
@@ -114,10 +93,9 @@ TEST_CASE("planners take parameters, several flags, and their faults where they 
   CHECK(even["command"].get<std::string>().find(" --dp 4") != std::string::npos);
 }
 
-TEST_CASE("stages with replicas of their own are simulated by shares") {
-  const Folder folder;
-  const Json answers = answers_to(folder, {"plan", "--model", "gpt2-large", "--hardware", "v100", "--topology",
-                                           "pcie:8", "--gpus", "8", "--global-batch", "64", "--planner", "all"});
+TEST_CASE_IN_FOLDER("stages with replicas of their own are simulated by shares") {
+  const Json answers = answers_to(
+      folder, "plan --model gpt2-large --hardware v100 --topology pcie:8 --gpus 8 --global-batch 64 --planner all");
   check_regrets(answers);
   const Json& pipedream = row_of(answers, "pipedream");
   CHECK(pipedream["simulated_as"] == "shares");
@@ -132,8 +110,7 @@ TEST_CASE("stages with replicas of their own are simulated by shares") {
   CHECK(replicas.size() > 1);
 }
 
-TEST_CASE("a profile's job: its microbatches, and planners' own predictions of a step") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a profile's job: its microbatches, and planners' own predictions of a step") {
   const Json answers =
       answers_to(folder, {"plan", "--profile", source_directory() + "/traces/published/bert-large-p100.json", "--gpus",
                           "4", "--global-batch", "256", "-p", "4", "--planner", "all"});
@@ -147,32 +124,29 @@ TEST_CASE("a profile's job: its microbatches, and planners' own predictions of a
         std::llround(8 * accept["predicted"]["value"].get<double>()));
 }
 
-TEST_CASE("the table keeps within the width, and CSV has a line for each row") {
-  const Folder folder;
-  const Words all = with(kJob, {"--planner", "all", "--as-published"});
+TEST_CASE_IN_FOLDER("the table keeps within the width, and CSV has a line for each row") {
+  const Words all = joined(kJob, "--planner all --as-published");
   std::istringstream text(folder.data(all));
   for (std::string line; std::getline(text, line);) CHECK(line.size() <= 80);
-  const std::string csv = folder.data(with(all, {"--format", "csv"}));
+  const std::string csv = folder.data(joined(all, "--format csv"));
   CHECK(csv.starts_with("planner,as_published,cuts_only,simulated_as,predicted_step_ns,step_ns,regret_ppm,"));
   CHECK(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) ==
         answers_to(folder, all)["planners"].size() + 1);
-  CHECK(csv == folder.data(with(all, {"--format", "csv", "--threads", "1"})));
+  CHECK(csv == folder.data(joined(all, "--format csv --threads 1")));
 }
 
-TEST_CASE("where nothing fits there is nothing to compare with, and the plan says so") {
-  const Folder folder;
-  const Outcome outcome = folder.run(
-      {"plan", "--model", "gpt-6.7b", "--gpus", "1", "--memory", "60GiB", "--global-batch", "8", "--planner", "all"});
+TEST_CASE_IN_FOLDER("where nothing fits there is nothing to compare with, and the plan says so") {
+  const Outcome outcome = folder.run("plan --model gpt-6.7b --gpus 1 --memory 60GiB --global-batch 8 --planner all");
   CHECK(outcome.status == 1);
-  CHECK(outcome.out.find("none fits the memory") != std::string::npos);
+  CHECK(contains(outcome.out, "none fits the memory"));
 }
 
 const char* const kTypes = R"({"schema": "debubble.device-types/1",
  "types": [{"name": "old", "count": 2, "time_factor": 3, "memory": "16GiB"},
            {"name": "new", "count": 2, "memory": "32GiB", "bandwidth": "10GB/s"}]})";
 
-TEST_CASE("devices that differ: everybody is asked about them, and ours is never worse than one device per stage") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER(
+    "devices that differ: everybody is asked about them, and ours is never worse than one device per stage") {
   folder.write("types.json", kTypes);
   const Words job{"plan",
                   "--profile",
@@ -185,7 +159,7 @@ TEST_CASE("devices that differ: everybody is asked about them, and ours is never
                   "2GB/s",
                   "--device-types",
                   "types.json"};
-  const Json answers = answers_to(folder, with(job, {"--planner", "all"}));
+  const Json answers = answers_to(folder, joined(job, "--planner all"));
   check_regrets(answers);
   const Json& own = row_of(answers, "debubble");
   for (const Json& row : answers["planners"]) {
@@ -200,17 +174,15 @@ TEST_CASE("devices that differ: everybody is asked about them, and ours is never
   CHECK(answers["job"]["types"][1]["bandwidth_bytes_per_s"] == 10'000'000'000);
   // Without --planner it is ours that places the stages.
   CHECK(answers_to(folder, job)["planners"].size() == 1);
-  CHECK(folder.data(job).find("2 old (d0 to d1), 3 times as slow, 16.0 GiB; 2 new") != std::string::npos);
+  CHECK(contains(folder.data(job), "2 old (d0 to d1), 3 times as slow, 16.0 GiB; 2 new"));
 }
 
-TEST_CASE("one device per stage on devices that differ is worth what simulate --slow says of it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("one device per stage on devices that differ is worth what simulate --slow says of it") {
   folder.write("types.json", R"({"schema": "debubble.device-types/1",
     "types": [{"name": "old", "count": 2, "time_factor": 3}, {"name": "new", "count": 2}]})");
   const Words run{"--profile", source_directory() + "/traces/published/bert-large-p100.json", "--bandwidth", "2GB/s"};
   const Json answers = answers_to(
-      folder, with(with({"plan"}, run),
-                   {"--gpus", "4", "--global-batch", "512", "--planner", "all", "--device-types", "types.json"}));
+      folder, joined(joined({"plan"}, run), "--gpus 4 --global-batch 512 --planner all --device-types types.json"));
   int compared = 0;
   for (const Json& row : answers["planners"]) {
     std::string partition;
@@ -223,21 +195,20 @@ TEST_CASE("one device per stage on devices that differ is worth what simulate --
     if (!straight || row["planner"] == "optpipe") continue;  // whose order is not 1F1B
     CAPTURE(partition);
     const Json simulated = answers_to(
-        folder, with(with({"simulate", "--schedule", "1f1b", "-p", "4", "-m", "16", "--slow", "devices=3,3,1,1"}, run),
-                     {"--partition", partition}));
+        folder,
+        joined(joined("simulate --schedule 1f1b -p 4 -m 16 --slow devices=3,3,1,1", run), {"--partition", partition}));
     CHECK(simulated["makespan_ns"] == row["step_ns"]);
     ++compared;
   }
   CHECK(compared > 4);
 }
 
-TEST_CASE("types by hardware take the model's times and memory there") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("types by hardware take the model's times and memory there") {
   folder.write("types.json", R"({"schema": "debubble.device-types/1",
     "types": [{"hardware": "v100", "count": 1}, {"hardware": "a100-80", "count": 1}]})");
-  const Json answers =
-      answers_to(folder, {"plan", "--model", "gpt2-large", "--hardware", "a100-80", "--gpus", "2", "--global-batch",
-                          "16", "--device-types", "types.json", "--cuda-graphs", "on"});
+  const Json answers = answers_to(folder,
+                                  "plan --model gpt2-large --hardware a100-80 --gpus 2 --global-batch 16 "
+                                  "--device-types types.json --cuda-graphs on");
   CHECK(answers["job"]["types"][0]["time_factor"].get<double>() > 1.5);
   CHECK(answers["job"]["types"][1]["time_factor"] == 1);
   CHECK(answers["job"]["types"][0]["memory_bytes"] < answers["job"]["types"][1]["memory_bytes"]);

@@ -1,17 +1,10 @@
 // Orders of ranks that are said to be alike take the same time, and the search never loses by having more of them.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
+#include "studies/plan/rank_orders.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/model_profile.hpp"
-#include "sim/core/error.hpp"
-#include "studies/plan/rank_orders.hpp"
 #include "studies/plan/space.hpp"
 #include "studies/simulate/simulate.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

@@ -1,20 +1,14 @@
 // The search of a plan against brute force: everything in the space simulated.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <filesystem>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "studies/plan/evaluations.hpp"
 #include "studies/plan/search.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tests/plan/random_plan.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

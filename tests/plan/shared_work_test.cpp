@@ -1,17 +1,12 @@
 // What a plan keeps and deals out changes nothing of what it finds.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "studies/plan/evaluation_codec.hpp"
 #include "studies/plan/pieces_board.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/plan/variant_id.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

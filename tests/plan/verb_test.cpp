@@ -1,9 +1,4 @@
 // `debubble plan` as people run it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -11,19 +6,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> kSmall{"plan", "--model", "gpt2-large", "--gpus", "8", "--global-batch", "32"};
+const Words kSmall = "plan --model gpt2-large --gpus 8 --global-batch 32";
 
-std::vector<std::string> small_with(std::vector<std::string> more) {
-  std::vector<std::string> all = kSmall;
+Words small_with(Words more) {
+  Words all = kSmall;
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-TEST_CASE("a model and a number of GPUs are enough for an answer that says what it assumed and how sure it is") {
-  const Folder folder;
-  const Outcome outcome = folder.run({"plan", "--model", "gpt2-small", "--gpus", "2", "--width", "300"});
+TEST_CASE_IN_FOLDER(
+    "a model and a number of GPUs are enough for an answer that says what it assumed and how sure it is") {
+  const Outcome outcome = folder.run("plan --model gpt2-small --gpus 2 --width 300");
   CHECK(outcome.status == 0);
   CHECK(outcome.out.find("plan for gpt2-small on 2 GPUs, 4096 samples per step\n") == 0);
   for (const char* const part : {"\nbest       ", "\ncertainty  ", "\nsearched   ", "topology dgx-h100:1 (default)",
@@ -32,22 +25,21 @@ TEST_CASE("a model and a number of GPUs are enough for an answer that says what 
   }
 }
 
-TEST_CASE("the command of a plan simulates to the step and the memory that the plan says") {
-  const Folder folder;
-  const Json plan = Json::parse(folder.data(small_with({"--format", "json", "--top", "3"})));
+TEST_CASE_IN_FOLDER("the command of a plan simulates to the step and the memory that the plan says") {
+  const Json plan = folder.json(small_with("--format json --top 3"));
   CHECK(plan["schema_version"] == 1);
   CHECK(plan["runs"].size() == 3);
   for (const Json& run : plan["runs"]) {
     const auto command = run["command"].get<std::string>();
     REQUIRE(command.starts_with("debubble simulate "));
-    std::vector<std::string> words;
+    Words words;
     for (std::size_t begin = 9; begin < command.size();) {  // no word of these is quoted
       const std::size_t end = std::min(command.find(' ', begin), command.size());
       words.push_back(command.substr(begin, end - begin));
       begin = end + 1;
     }
     words.insert(words.end(), {"--format", "json"});
-    const Json simulated = Json::parse(folder.data(words));
+    const Json simulated = folder.json(words);
     CHECK(simulated["makespan_ns"] == run["makespan_ns"]);
     CHECK(run["bound_ns"].get<std::int64_t>() <= run["makespan_ns"].get<std::int64_t>());
   }
@@ -58,24 +50,22 @@ TEST_CASE("the command of a plan simulates to the step and the memory that the p
   CHECK(search["remaining_gap"].get<double>() <= 0.01);
 }
 
-TEST_CASE("the answer is the same on any number of threads") {
-  const Folder folder;
-  const std::string one = folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "1"}));
-  CHECK(one == folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "2"})));
-  CHECK(one == folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "5"})));
+TEST_CASE_IN_FOLDER("the answer is the same on any number of threads") {
+  const std::string one = folder.data(small_with("--format csv --top 50 --threads 1"));
+  CHECK(one == folder.data(small_with("--format csv --top 50 --threads 2")));
+  CHECK(one == folder.data(small_with("--format csv --top 50 --threads 5")));
   CHECK(std::count(one.begin(), one.end(), '\n') > 1);
 }
 
-TEST_CASE("what is fixed, by --fix, --only or the flag's own name, is kept") {
-  const Folder folder;
-  const auto runs = [&](const std::vector<std::string>& flags) {
-    return Json::parse(folder.data(small_with([&] {
-      std::vector<std::string> all = flags;
+TEST_CASE_IN_FOLDER("what is fixed, by --fix, --only or the flag's own name, is kept") {
+  const auto runs = [&](const Words& flags) {
+    return folder.json(small_with([&] {
+      Words all = flags;
       all.insert(all.end(), {"--format", "json", "--top", "100"});
       return all;
-    }())))["runs"];
+    }()))["runs"];
   };
-  for (const Json& run : runs({"--fix", "tp=2,pp=4", "--only", "schedule=1f1b,zb-h1,microbatch=1,2"})) {
+  for (const Json& run : runs("--fix tp=2,pp=4 --only schedule=1f1b,zb-h1,microbatch=1,2")) {
     CHECK(run["choice"]["tp"] == 2);
     CHECK(run["choice"]["pp"] == 4);
     CHECK(run["choice"]["dp"] == 1);
@@ -83,65 +73,50 @@ TEST_CASE("what is fixed, by --fix, --only or the flag's own name, is kept") {
     const auto schedule = run["choice"]["schedule"].get<std::string>();
     CHECK((schedule == "1f1b" || schedule == "zb-h1"));
   }
-  CHECK(runs({"--tp", "2", "-p", "4", "--gap", "0"}) == runs({"--fix", "tp=2,pp=4", "--gap", "0"}));
-  for (const Json& run : runs({"--runs-in", "deepspeed", "-p", "2"})) {
+  CHECK(runs("--tp 2 -p 4 --gap 0") == runs("--fix tp=2,pp=4 --gap 0"));
+  for (const Json& run : runs("--runs-in deepspeed -p 2")) {
     CHECK(run["choice"]["schedule"] == "1f1b");
   }
 }
 
-TEST_CASE("parameters of schedules are named like the schedule itself, and the command repeats them") {
-  const Folder folder;
-  const auto runs = [&](std::vector<std::string> flags) {
+TEST_CASE_IN_FOLDER("parameters of schedules are named like the schedule itself, and the command repeats them") {
+  const auto runs = [&](Words flags) {
     flags.insert(flags.end(), {"--fix", "pp=4,tp=1,cp=1,microbatch=1,recompute=none", "--gap", "0", "--format", "json",
                                "--top", "1"});
-    return Json::parse(folder.data(small_with(flags)));
+    return folder.json(small_with(flags));
   };
-  const Json plan = runs({"--only", "schedule=zb-auto,memory_limit=1.5p"});
+  const Json plan = runs("--only schedule=zb-auto,memory_limit=1.5p");
   CHECK(plan["runs"][0]["choice"]["params"] == Json::parse(R"(["memory_limit=1.5p"])"));
   CHECK(contains(plan["runs"][0]["command"], " --param memory_limit=1.5p"));
-  CHECK(runs({"--only", "schedule=zb-auto", "--param", "memory_limit=1.5p"})["runs"] == plan["runs"]);
-  CHECK(runs({"--only", "schedule=zb-auto"})["search"]["space"] == 3 * plan["search"]["space"].get<int>());
-  const Json offloaded = runs({"--only", "schedule=pipeoffload", "--memory", "30GiB"});
+  CHECK(runs("--only schedule=zb-auto --param memory_limit=1.5p")["runs"] == plan["runs"]);
+  CHECK(runs("--only schedule=zb-auto")["search"]["space"] == 3 * plan["search"]["space"].get<int>());
+  const Json offloaded = runs("--only schedule=pipeoffload --memory 30GiB");
   CHECK(contains(offloaded["runs"][0]["command"], " --param offload_chunks="));
 }
 
-TEST_CASE("cuts of the layers are in the space when they are named, and the command repeats them") {
-  const Folder folder;
-  const auto runs = [&](std::vector<std::string> flags) {
+TEST_CASE_IN_FOLDER("cuts of the layers are in the space when they are named, and the command repeats them") {
+  const auto runs = [&](Words flags) {
     flags.insert(flags.end(), {"--fix", "pp=4,tp=2,recompute=none", "--only", "schedule=1f1b", "--gap", "0", "--format",
                                "json", "--top", "100"});
-    return Json::parse(folder.data(small_with(flags)));
+    return folder.json(small_with(flags));
   };
-  const Json even = runs({"--partition", "even"});
+  const Json even = runs("--partition even");
   CHECK(even["runs"][0]["choice"]["partition"] == "even");
   CHECK(contains(even["runs"][0]["command"], " --partition even "));
-  const Json both = runs({"--only", "partition=auto,even"});
+  const Json both = runs("--only partition=auto,even");
   CHECK(both["search"]["space"] == 2 * even["search"]["space"].get<int>());
   CHECK(both["runs"][0]["makespan_ns"] <= even["runs"][0]["makespan_ns"]);
 }
 
-TEST_CASE("the best are cut for slow links, too, where links may differ, and what is faster so comes first") {
-  const Folder folder;
-  const auto plan = [&](std::vector<std::string> more) {
-    std::vector<std::string> command{"plan",
-                                     "--model",
-                                     "gpt-1.3b",
-                                     "--gpus",
-                                     "32",
-                                     "--global-batch",
-                                     "128",
-                                     "--fix",
-                                     "pp=16",
-                                     "--only",
-                                     "schedule=gpipe,1f1b",
-                                     "--format",
-                                     "json",
-                                     "--top",
-                                     "100"};
+TEST_CASE_IN_FOLDER("the best are cut for slow links, too, where links may differ, and what is faster so comes first") {
+  const auto plan = [&](Words more) {
+    Words command =
+        "plan --model gpt-1.3b --gpus 32 --global-batch 128 --fix pp=16 --only schedule=gpipe,1f1b --format json --top "
+        "100";
     command.insert(command.end(), more.begin(), more.end());
-    return Json::parse(folder.data(command));
+    return folder.json(command);
   };
-  const Json cut = plan({"--topology", "dgx-a100:4", "--p2p", "blocking"});
+  const Json cut = plan("--topology dgx-a100:4 --p2p blocking");
   const Json& best = cut["runs"][0];
   CHECK(contains(best["choice"]["text"], "partition auto"));
   CHECK(contains(best["command"], " --partition auto "));
@@ -156,19 +131,19 @@ TEST_CASE("the best are cut for slow links, too, where links may differ, and wha
   }));
   CHECK(contains(cut["restrictions"].back(), "were also cut for each device's own links"));
   // One that is typed as balanced is cut again, too; for the least memory there is nothing to gain.
-  CHECK(plan({"--topology", "dgx-a100:4", "--p2p", "blocking", "--partition", "auto"})["runs"] == cut["runs"]);
-  const Json least = plan({"--topology", "dgx-a100:4", "--p2p", "blocking", "--objective", "memory"});
+  CHECK(plan("--topology dgx-a100:4 --p2p blocking --partition auto")["runs"] == cut["runs"]);
+  const Json least = plan("--topology dgx-a100:4 --p2p blocking --objective memory");
   for (const Json& run : least["runs"]) CHECK_FALSE(contains(run["choice"]["text"], "partition auto"));
   CHECK_FALSE(contains(least["restrictions"].back(), "were also cut"));
 }
 
-TEST_CASE("where the balanced cut does not fit, the fastest cut that fits is tried, and the command repeats it") {
-  const Folder folder;
-  const auto plan = [&](std::vector<std::string> flags) {
+TEST_CASE_IN_FOLDER(
+    "where the balanced cut does not fit, the fastest cut that fits is tried, and the command repeats it") {
+  const auto plan = [&](Words flags) {
     flags.insert(flags.begin(), {"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8",
                                  "--global-batch", "64", "--memory", "24GiB", "--only", "schedule=1f1b", "--fix",
                                  "tp=2,pp=4,microbatch=2", "--format", "json"});
-    return Json::parse(folder.data(flags));
+    return folder.json(flags);
   };
   const Json open = plan({});
   const Json& best = open["runs"][0];
@@ -176,32 +151,28 @@ TEST_CASE("where the balanced cut does not fit, the fastest cut that fits is tri
   CHECK(contains(best["command"], " --partition memory "));
   CHECK(contains(open["frameworks"][0]["text"], "--pipeline-model-parallel-layout 'Et*7|"));
   CHECK(contains(open.dump(), "the fastest cut that fits (partition memory)"));
-  const Json balanced = plan({"--partition", "auto"});
+  const Json balanced = plan("--partition auto");
   CHECK(best["makespan_ns"] < balanced["runs"][0]["makespan_ns"]);
   CHECK(balanced["runs"][0]["choice"]["recompute"] != "none");
-  const Json alone = plan({"--partition", "memory"});
+  const Json alone = plan("--partition memory");
   CHECK(alone["runs"][0]["makespan_ns"] == best["makespan_ns"]);
 }
 
-TEST_CASE("the first stages alone recompute where that is what fits, and the command says so") {
-  const Folder folder;
-  const Json plan =
-      Json::parse(folder.data({"plan", "--model", "gpt-6.7b", "--hardware", "a100-80", "--gpus", "8", "--global-batch",
-                               "64", "--memory", "24GiB", "--only", "schedule=1f1b,recompute=none,full,full:0-1",
-                               "--fix", "tp=2,pp=4,microbatch=2,partition=auto", "--format", "json", "--top", "1"}));
+TEST_CASE_IN_FOLDER("the first stages alone recompute where that is what fits, and the command says so") {
+  const Json plan = folder.json(
+      "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 64 --memory 24GiB --only "
+      "schedule=1f1b,recompute=none,full,full:0-1 --fix tp=2,pp=4,microbatch=2,partition=auto --format json --top 1");
   const Json& best = plan["runs"][0];
   CHECK(best["choice"]["recompute_stages"] == "0-1");
   CHECK(contains(best["choice"]["text"], "full recomputation on stages 0-1"));
   CHECK(contains(best["command"], " --recompute full --recompute-stages 0-1"));
-  CHECK(!contains(plan["frameworks"][0]["text"], "tp-comm"));
+  CHECK_FALSE(contains(plan["frameworks"][0]["text"], "tp-comm"));
   CHECK(plan["frameworks"][0]["of_own_best"] == true);  // Megatron-LM recomputes alike on all stages
 }
 
-TEST_CASE("what runs in a framework comes with what to paste there") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("what runs in a framework comes with what to paste there") {
   const Json plan =
-      Json::parse(folder.data(small_with({"--tp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--recompute",
-                                          "full", "--tensor-overlap", "userbuffers-ag", "--format", "json"})));
+      folder.json(small_with("--tp 2 -p 2 --schedules 1f1b --zero 1 --recompute full --tensor-overlap userbuffers-ag"));
   const Json& megatron = plan["frameworks"][0];
   CHECK(megatron["framework"] == "Megatron-LM");
   const auto text = megatron["text"].get<std::string>();
@@ -217,10 +188,8 @@ TEST_CASE("what runs in a framework comes with what to paste there") {
   CHECK(deepspeed["zero_optimization"]["stage"] == 1);
 }
 
-TEST_CASE("where nothing fits, the answer names what is short and on how many GPUs it would fit") {
-  const Folder folder;
-  const Outcome outcome = folder.run(
-      {"plan", "--model", "gpt-6.7b", "--gpus", "1", "--memory", "60GiB", "--global-batch", "8", "--width", "200"});
+TEST_CASE_IN_FOLDER("where nothing fits, the answer names what is short and on how many GPUs it would fit") {
+  const Outcome outcome = folder.run("plan --model gpt-6.7b --gpus 1 --memory 60GiB --global-batch 8 --width 200");
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.out, "best       none fits the memory\n"));
   CHECK(contains(outcome.out, "nearest    "));
@@ -229,58 +198,52 @@ TEST_CASE("where nothing fits, the answer names what is short and on how many GP
   CHECK(contains(outcome.out, "\nfits       on 2 GPUs: "));
 }
 
-TEST_CASE("where nothing is legal, the answer says why") {
-  const Folder folder;
-  const Outcome outcome = folder.run({"plan", "--model", "gpt2-small", "--gpus", "16", "--topology", "dgx-h100:1",
-                                      "--global-batch", "16", "--width", "200"});
+TEST_CASE_IN_FOLDER("where nothing is legal, the answer says why") {
+  const Outcome outcome =
+      folder.run("plan --model gpt2-small --gpus 16 --topology dgx-h100:1 --global-batch 16 --width 200");
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.out, "best       there is none: nothing in the space is a legal run\n           B0"));
 }
 
-TEST_CASE("a budget ends the search, and the answer says what is left") {
-  const Folder folder;
-  const Outcome outcome = folder.run(small_with({"--budget", "0s"}));
+TEST_CASE_IN_FOLDER("a budget ends the search, and the answer says what is left") {
+  const Outcome outcome = folder.run(small_with("--budget 0s"));
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.out, "none was found in the time that --budget gave"));
 }
 
-TEST_CASE("with a budget, the GPUs that would be enough are those that are enough without one, or are not told") {
-  const Folder folder;
-  const std::vector<std::string> job{"plan",  "--model",        "gpt-6.7b", "--gpus",   "1",    "--memory",
-                                     "30GiB", "--global-batch", "64",       "--format", "json", "--threads",
-                                     "1"};
+TEST_CASE_IN_FOLDER(
+    "with a budget, the GPUs that would be enough are those that are enough without one, or are not told") {
+  const Words job = "plan --model gpt-6.7b --gpus 1 --memory 30GiB --global-batch 64 --format json --threads 1";
   const Json whole = Json::parse(folder.run(job).out);
   REQUIRE(whole["enough_gpus"].is_number());
   for (const char* const budget : {"0.001", "0.01", "0.02", "0.05", "0.1", "0.3"}) {
     CAPTURE(budget);
-    std::vector<std::string> shorter = job;
+    Words shorter = job;
     shorter.insert(shorter.end(), {"--budget", budget});
     const Json plan = Json::parse(folder.run(shorter).out);
     CHECK((plan["enough_gpus"].is_null() || plan["enough_gpus"] == whole["enough_gpus"]));
   }
 }
 
-TEST_CASE("what was not simulated is said to be excluded only by the bound that excluded it") {
-  const Folder folder;
-  const auto searched = [&](const std::vector<std::string>& flags) {
-    std::vector<std::string> all = small_with(flags);
+TEST_CASE_IN_FOLDER("what was not simulated is said to be excluded only by the bound that excluded it") {
+  const auto searched = [&](const Words& flags) {
+    Words all = small_with(flags);
     all.insert(all.end(), {"--width", "300"});
     const std::string out = folder.run(all).out;
     const std::size_t begin = std::min(out.find("searched "), out.size());
     return out.substr(begin, out.find('\n', begin) - begin);
   };
   CHECK(contains(searched({}), "excluded by a bound of their step time"));
-  const std::string memory = searched({"--objective", "memory"});
+  const std::string memory = searched("--objective memory");
   CHECK_FALSE(contains(memory, "step time"));
   CHECK(contains(memory, "excluded by a bound of their memory as no better"));
-  const std::string cut = searched({"--budget", "0s"});
+  const std::string cut = searched("--budget 0s");
   CHECK_FALSE(contains(cut, "step time"));
   CHECK(contains(cut, "not reached in the time"));
 }
 
-TEST_CASE("a framework that does not run the best plan is told the best that it runs") {
-  const Folder folder;
-  const Json plan = Json::parse(folder.data(small_with({"-p", "4", "--format", "json"})));
+TEST_CASE_IN_FOLDER("a framework that does not run the best plan is told the best that it runs") {
+  const Json plan = folder.json(small_with("-p 4"));
   const auto alternative = [&](const std::string& what) {
     for (const Json& one : plan["alternatives"]) {
       if (one["what"] == what) return one["run"];
@@ -294,10 +257,8 @@ TEST_CASE("a framework that does not run the best plan is told the best that it 
   CHECK(contains(plan["frameworks"][0]["text"], "--micro-batch-size " + microbatch + " "));
 }
 
-TEST_CASE("DeepSpeed is offered nothing to paste for context ranks, which it does not run") {
-  const Folder folder;
-  const Json plan = Json::parse(
-      folder.data(small_with({"--cp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--format", "json"})));
+TEST_CASE_IN_FOLDER("DeepSpeed is offered nothing to paste for context ranks, which it does not run") {
+  const Json plan = folder.json(small_with("--cp 2 -p 2 --schedules 1f1b --zero 1"));
   const Json& deepspeed = plan["frameworks"][2];
   CHECK(deepspeed["framework"] == "DeepSpeed");
   CHECK(deepspeed["text"] == "");

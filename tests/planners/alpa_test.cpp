@@ -1,14 +1,8 @@
 // Alpa's dynamic program: costs that the original training_dp gave, and brute force.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-
 #include "studies/planners/alpa.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,12 +1,8 @@
 // AutoDDL: volumes computed apart, descent against the exact optimum and against all signatures.
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "studies/planners/autoddl.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -111,8 +107,8 @@ TEST_CASE("AutoDDL's dynamic program equals all signatures, and the descent with
 }
 
 TEST_CASE("AutoDDL says what it needs") {
-  CHECK(test::problems_of([] { static_cast<void>(decide_products({}, 4)); }).starts_with("error[Z003]"));
-  CHECK(test::problems_of([] { static_cast<void>(decide_products({{"x", 0, 1, 1}}, 4)); }).starts_with("error[Z003]"));
+  CHECK(problems_of([] { static_cast<void>(decide_products({}, 4)); }).starts_with("error[Z003]"));
+  CHECK(problems_of([] { static_cast<void>(decide_products({{"x", 0, 1, 1}}, 4)); }).starts_with("error[Z003]"));
   const PlannerDecision decision = decide_products(two_layers(64, 1024, 4096, 1024), 4);
   CHECK(decision.stages.empty());
   CHECK(decision.choices[1].first == "first");

@@ -1,12 +1,8 @@
 // Planners that count: even, megatron, deepspeed; and the balance that they share with others.
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "studies/planners/catalog.hpp"
 #include "studies/planners/stages.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -31,7 +27,7 @@ TEST_CASE("even: the rest goes to the first stages") {
   CHECK(sizes_of("even", blocks(10, 4, false)) == Sizes{3, 3, 2, 2});
   CHECK(sizes_of("even:stages=2", blocks(10, 4, false)) == Sizes{5, 5});
   CHECK(sizes_of("even", blocks(4, 4, false)) == Sizes{1, 1, 1, 1});
-  CHECK(test::problems_of([] { static_cast<void>(decide("even", blocks(3, 4, false))); }) ==
+  CHECK(problems_of([] { static_cast<void>(decide("even", blocks(3, 4, false))); }) ==
         "error[Z003]: 4 stages need at least as many layers; the job has 3\n  --> --planner even\n"
         "  = help: use fewer devices, or a finer profile\n");
 }
@@ -45,9 +41,8 @@ TEST_CASE("megatron: equal blocks, and embedding and loss count where that makes
         "Megatron-LM needs --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split for this");
   CHECK(sizes_of("megatron", blocks(15, 4, true)) == Sizes{4, 4, 4, 5});
   CHECK(sizes_of("megatron:account=loss", blocks(15, 4, true)) == Sizes{5, 4, 4, 4});
-  CHECK(
-      test::problems_of([] { static_cast<void>(decide("megatron", blocks(13, 4, true))); }).starts_with("error[Z003]"));
-  CHECK(test::problems_of([] {
+  CHECK(problems_of([] { static_cast<void>(decide("megatron", blocks(13, 4, true))); }).starts_with("error[Z003]"));
+  CHECK(problems_of([] {
           static_cast<void>(decide("megatron:account=head", blocks(15, 4, true)));
         }).starts_with("error[C002]: \"head\" is not one of"));
 }

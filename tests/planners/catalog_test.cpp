@@ -1,15 +1,7 @@
 // The catalog of planners: every row says what it must, is asked by its name, and answers every job that is for it.
-#include <doctest/doctest.h>
-
-#include <map>
-#include <numeric>
-#include <set>
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -79,9 +71,7 @@ TEST_CASE("planners are asked by name and parameters") {
   CHECK(spec.entry->name == "pipedream");
   CHECK(spec.request.as_published);
   CHECK(spec.request.params.at("straight") == "yes");
-  const auto said = [](std::string_view text) {
-    return test::problems_of([&] { static_cast<void>(parse_planner(text)); });
-  };
+  const auto said = [](std::string_view text) { return problems_of([&] { static_cast<void>(parse_planner(text)); }); };
   CHECK(said("pipdream") ==
         "error[C003]: there is no planner \"pipdream\"\n  --> --planner\n  = help: did you mean pipedream?\n");
   CHECK(said("even:stage=2") ==
@@ -93,7 +83,7 @@ TEST_CASE("planners are asked by name and parameters") {
   Draws draws(2);
   const PlannerJob job = random_chain(draws, 6, 4);
   const auto refused = [&](std::string_view text) {
-    return test::problems_of([&] { static_cast<void>(decide(text, job)); });
+    return problems_of([&] { static_cast<void>(decide(text, job)); });
   };
   CHECK(refused("even:stages=many") ==
         "error[C011]: \"many\" is not a number\n  --> --planner stages\n  = help: write stages=4\n");
@@ -105,7 +95,7 @@ TEST_CASE("a job that no planner can be asked about names all that is wrong") {
   PlannerJob job = equal_devices(4, 1'000'000'000);
   job.levels = {{3, 1'000'000'000}};
   job.microbatches = 0;
-  CHECK(test::problems_of([&] { check_planner_job(job); }) ==
+  CHECK(problems_of([&] { check_planner_job(job); }) ==
         "error[Z001]: the job has no layers\n  --> planner\n  = help: give a model or a profile with layers\n"
         "error[Z001]: a step needs at least 1 microbatch; got 0\n  --> planner\n  = help: use 1 or more\n"
         "error[Z001]: the levels of the topology do not make up 4 devices\n  --> planner\n"

@@ -1,11 +1,8 @@
 // DAPPLE's planner: what the authors' program decided on its profiles, and the latency formula of the paper.
-#include <doctest/doctest.h>
-
-#include <string>
-
-#include "studies/planners/catalog.hpp"
 #include "studies/planners/dapple.hpp"
+#include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

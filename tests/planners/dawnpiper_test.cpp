@@ -1,13 +1,8 @@
 // DawnPiper: its interval against all cuts, and all cuts against brute force.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-
-#include "studies/planners/catalog.hpp"
 #include "studies/planners/dawnpiper.hpp"
+#include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -66,7 +61,7 @@ TEST_CASE("DawnPiper on two lists of nodes: the interval, and all cuts") {
   }
   const PlannerJob missed = nodes_job(kN1, 2, 24);
   CHECK(decided_partition(decide("dawnpiper:asynchronous=no", missed), missed) == std::vector<int>{5, 3});
-  CHECK(test::problems_of([&] {
+  CHECK(problems_of([&] {
           static_cast<void>(decide(parse_planner("dawnpiper:asynchronous=no", true), missed));
         }).starts_with("error[Z002]"));
 }

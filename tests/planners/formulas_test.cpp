@@ -1,11 +1,4 @@
 // Planners whose formulas are recalled: accept, bapipe and pipedream-2bw against brute force and numbers made by hand.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-#include <tuple>
-#include <variant>
-
 #include "schedules/catalog.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/simulate.hpp"
@@ -14,7 +7,7 @@
 #include "studies/planners/catalog.hpp"
 #include "studies/planners/pipedream_2bw.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -93,7 +86,7 @@ TEST_CASE("bapipe's table of schedules, and its partition") {
     });
     if (best == std::numeric_limits<double>::infinity()) {
       ++refused;
-      CHECK(test::problems_of([&] { static_cast<void>(decide("bapipe", job)); }).starts_with("error[Z002]"));
+      CHECK(problems_of([&] { static_cast<void>(decide("bapipe", job)); }).starts_with("error[Z002]"));
     } else {
       CHECK(decide("bapipe", job).predicted == doctest::Approx((job.microbatches + stages - 1) * best));
     }
@@ -165,7 +158,7 @@ TEST_CASE("pipedream-2bw: time and memory of a choice, and the best of all") {
   }
   CHECK(decision.predicted == doctest::Approx(best));
   job.microbatches = 3;
-  CHECK(test::problems_of([&] { static_cast<void>(decide("pipedream-2bw", job)); }).starts_with("error[Z003]"));
+  CHECK(problems_of([&] { static_cast<void>(decide("pipedream-2bw", job)); }).starts_with("error[Z003]"));
 }
 
 }  // namespace

@@ -1,15 +1,9 @@
 // PipeDream's partitioner: what the authors' optimizer decided on recorded graphs and on two small chains; brute force.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <string>
-
-#include "studies/planners/antichains.hpp"
 #include "studies/planners/pipedream.hpp"
+#include "studies/planners/antichains.hpp"
 #include "tests/planners/jobs.hpp"
 #include "tests/planners/recorded_graph.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -359,7 +353,7 @@ TEST_CASE("PipeDream's planner tells too few layers for a straight pipeline from
   PlannerJob job = random_chain(draws, 3, 4);
   PipedreamOptions options;
   options.straight = true;
-  const auto refusal = [&] { return test::problems_of([&] { static_cast<void>(pipedream_plan(job, options)); }); };
+  const auto refusal = [&] { return problems_of([&] { static_cast<void>(pipedream_plan(job, options)); }); };
   CHECK(refusal().starts_with("error[Z003]: 4 stages need at least as many layers; the job has 3\n"));
   // It may leave a device idle.
   options.fewer_machines = true;

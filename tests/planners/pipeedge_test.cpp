@@ -1,13 +1,7 @@
 // PipeEdge's scheduler: what the authors' program gave on seven sets of hosts, what is right there, and brute force.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-
 #include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -133,7 +127,7 @@ TEST_CASE("PipeEdge equals brute force on random hosts, memories and cards") {
     const double expected = least_slowest(job);
     if (expected == std::numeric_limits<double>::infinity()) {
       ++refused;
-      CHECK(test::problems_of([&] { static_cast<void>(decide("pipeedge", job)); }).starts_with("error[Z002]"));
+      CHECK(problems_of([&] { static_cast<void>(decide("pipeedge", job)); }).starts_with("error[Z002]"));
     } else {
       CHECK(decide("pipeedge", job).predicted == doctest::Approx(expected));
     }

@@ -1,17 +1,9 @@
 // Placement of stages on unequal devices and links: brute force over every order and every cut, and large jobs.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <numeric>
-
-#include "sim/core/error.hpp"
-#include "studies/planners/catalog.hpp"
 #include "studies/planners/placement.hpp"
+#include "studies/planners/catalog.hpp"
 #include "studies/planners/stages.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -68,7 +60,7 @@ TEST_CASE("the order of few devices and the cuts are the best of all, and said t
     const PlannerJob job = uneven_job(draws, draws.whole(2, 6), draws.whole(1, 4));
     const Nanoseconds best = shortest_of_all(job);
     if (best == std::numeric_limits<Nanoseconds>::max()) {
-      CHECK(test::problems_of([&] { static_cast<void>(place_stages(job, 0)); }).starts_with("error[Z002]"));
+      CHECK(problems_of([&] { static_cast<void>(place_stages(job, 0)); }).starts_with("error[Z002]"));
       continue;
     }
     ++fitting;
@@ -183,7 +175,7 @@ TEST_CASE("debubble tries replicas, too") {
   REQUIRE(decision.stages.size() == 1);
   CHECK(decision.stages[0].replicas == 4);
   CHECK(decision.predicted == 4 * 9e6 / 4 + 2 * 3 / 4.0 * 3e6 / 10);
-  CHECK(test::problems_of([&] {
+  CHECK(problems_of([&] {
           static_cast<void>(decide(parse_planner("debubble:stages=5"), job));
         }).starts_with("error[C012]"));
 }

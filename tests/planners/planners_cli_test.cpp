@@ -1,15 +1,7 @@
 // Planners through the real command: what they decide for a job, and what that is worth.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/planners/jobs.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -20,28 +12,26 @@ std::string layer_graph(const std::string& name) {
   return source_directory() + "/traces/graphs/" + name + ".profile.json";
 }
 
-TEST_CASE("a planner's decision for a profile is told and simulated") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a planner's decision for a profile is told and simulated") {
   const std::string text = folder.data(
       {"explain", "planner", "even", "--profile", published_profile(), "-p", "4", "-m", "16", "--width", "120"});
-  CHECK(text.starts_with(folder.data({"list", "planners", "even", "--width", "120"})));
-  CHECK(text.find("24 layers; 4 devices, links without a limit; 16 microbatches per step") != std::string::npos);
+  CHECK(text.starts_with(folder.data("list planners even --width 120")));
+  CHECK(contains(text, "24 layers; 4 devices, links without a limit; 16 microbatches per step"));
   CHECK(text.find("[0,6) [6,12) [12,18) [18,24)") != std::string::npos);
-  CHECK(text.find("per step of 1F1B") != std::string::npos);
+  CHECK(contains(text, "per step of 1F1B"));
   // With parameters, and as published where that differs.
   const std::string both = folder.data(
       {"explain", "planner", "pipedream:straight=yes", "--profile", published_profile(), "-p", "4", "-m", "16"});
-  CHECK(both.find("pipedream as published") != std::string::npos);
+  CHECK(contains(both, "pipedream as published"));
 }
 
-TEST_CASE("all planners on one job, as text and JSON") {
-  const Folder folder;
-  const std::vector<std::string> job{"explain", "planner", "all", "--model", "llama3-8b", "-p", "4", "-m", "8"};
+TEST_CASE_IN_FOLDER("all planners on one job, as text and JSON") {
+  const Words job = "explain planner all --model llama3-8b -p 4 -m 8";
   const std::string text = folder.data(job);
-  CHECK(text.find("Each decision simulated as a step of 1F1B") != std::string::npos);
-  std::vector<std::string> as_json = job;
+  CHECK(contains(text, "Each decision simulated as a step of 1F1B"));
+  Words as_json = job;
   as_json.insert(as_json.end(), {"--format", "json"});
-  const auto trials = nlohmann::json::parse(folder.data(as_json))["planners"];
+  const auto trials = folder.json(as_json)["planners"];
   std::int64_t least = -1;
   for (const auto& trial : trials) {
     if (!trial["refusal"].is_null()) continue;
@@ -55,13 +45,12 @@ TEST_CASE("all planners on one job, as text and JSON") {
   CHECK(trials.size() > 13);
 }
 
-TEST_CASE("even cuts are worth what simulate says of them") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("even cuts are worth what simulate says of them") {
   const std::string profile = published_profile();
-  const auto all = nlohmann::json::parse(folder.data(
-      {"explain", "planner", "all", "--profile", profile, "-p", "4", "-m", "16", "--format", "json"}))["planners"];
-  const auto run = nlohmann::json::parse(folder.data({"simulate", "--schedule", "1f1b", "--profile", profile, "-p", "4",
-                                                      "-m", "16", "--partition", "6,6,6,6", "--format", "json"}));
+  const auto all = folder.json(
+      {"explain", "planner", "all", "--profile", profile, "-p", "4", "-m", "16", "--format", "json"})["planners"];
+  const auto run = folder.json({"simulate", "--schedule", "1f1b", "--profile", profile, "-p", "4", "-m", "16",
+                                "--partition", "6,6,6,6", "--format", "json"});
   const auto even = std::find_if(all.begin(), all.end(), [](const auto& row) { return row["planner"] == "even"; });
   REQUIRE((even != all.end()));
   CHECK((*even)["step_ns"] == run["makespan_ns"]);
@@ -70,8 +59,7 @@ TEST_CASE("even cuts are worth what simulate says of them") {
   CHECK((*even)["peak_memory_bytes"] == peak);
 }
 
-TEST_CASE("devices whose memory is listed and equal are one type") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("devices whose memory is listed and equal are one type") {
   const auto told = [&](const std::string& memory) {
     return folder.data({"explain", "planner", "pipeedge", "--profile", published_profile(), "-p", "16", "-m", "16",
                         "--memory", memory});
@@ -82,12 +70,12 @@ TEST_CASE("devices whose memory is listed and equal are one type") {
   // Two types of eight devices each fit its table, too.
   std::string mixed = "16GiB,24GiB";
   for (int pair = 1; pair < 8; ++pair) mixed += ",16GiB,24GiB";
-  CHECK(told(mixed).find("per step of 1F1B") != std::string::npos);
+  CHECK(contains(told(mixed), "per step of 1F1B"));
 }
 
 struct Objective {
   std::string planner;
-  std::vector<std::string> keys;  // of a layer, added up over a stage
+  Words keys;  // of a layer, added up over a stage
 };
 
 // Sums of the layers before each.
@@ -120,16 +108,15 @@ void check_heaviest(const nlohmann::json& rows, const nlohmann::json& layers, co
 
 // The layer graphs that dnn-partitioning and Piper publish, as chains (traces/graphs). Neither publishes a decision as
 // a number for them: each planner's own objective is taken from the file's figures, for every cut.
-TEST_CASE("on published layer graphs planners reach the least that any cut has") {
+TEST_CASE_IN_FOLDER("on published layer graphs planners reach the least that any cut has") {
   const std::vector<Objective> objectives{{"dawnpiper", {"/forward/median_ns", "/backward/median_ns"}},
                                           {"bapipe", {"/forward/median_ns", "/backward/median_ns"}},
                                           {"pipeedge", {"/forward/median_ns"}},
                                           {"deepspeed", {"/parameter_bytes"}}};
-  const Folder folder;
   const auto check_graph = [&](const std::string& name, int most_stages) {
     CAPTURE(name);
     const std::string profile = layer_graph(name);
-    const auto layers = nlohmann::json::parse(test::contents_of(profile))["layers"];
+    const auto layers = nlohmann::json::parse(contents_of(profile))["layers"];
     for (int stages = 2; stages <= most_stages; ++stages) {
       CAPTURE(stages);
       const std::string answers = folder.data({"explain", "planner", "all", "--profile", profile, "-p",
@@ -140,9 +127,8 @@ TEST_CASE("on published layer graphs planners reach the least that any cut has")
   };
   check_graph("bert32a100", 4);
   check_graph("resnet50_training", 3);
-  const auto planned = nlohmann::json::parse(
-      folder.data({"plan", "--profile", layer_graph("bert32a100"), "--gpus", "8", "--global-batch", "64", "--memory",
-                   "80GB", "--planner", "all", "--format", "json"}))["planners"];
+  const auto planned = folder.json({"plan", "--profile", layer_graph("bert32a100"), "--gpus", "8", "--global-batch",
+                                    "64", "--memory", "80GB", "--planner", "all", "--format", "json"})["planners"];
   CHECK(std::count_if(planned.begin(), planned.end(), [](const auto& row) { return row["fits"] == true; }) > 8);
 }
 

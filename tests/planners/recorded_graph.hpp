@@ -15,7 +15,7 @@
 
 #include "studies/planners/antichains.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 
@@ -32,7 +32,7 @@ inline double number_of_field(const std::string& line, const std::string& key) {
 inline PipedreamGraph recorded_graph(const std::string& model) {
   std::map<int, PipedreamNode> nodes;
   std::vector<std::pair<int, int>> edges;
-  std::istringstream text(test::contents_of(source_directory() + "/tests/planners/pipedream/" + model + ".txt"));
+  std::istringstream text(contents_of(source_directory() + "/tests/planners/pipedream/" + model + ".txt"));
   for (std::string line; std::getline(text, line);) {
     const int number = std::stoi(line.substr(line.find("node") + 4));
     const std::size_t begin = line.find(" -- ") + 4;

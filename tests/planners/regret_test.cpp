@@ -1,14 +1,9 @@
 // What decisions are worth, by closed forms; every planner tried on one job; a job from a profile.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-
-#include "studies/planners/from_profile.hpp"
 #include "studies/planners/regret.hpp"
+#include "studies/planners/from_profile.hpp"
 #include "studies/planners/stages.hpp"
 #include "tests/planners/jobs.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,13 +1,8 @@
 // SPP: order of devices, partition against brute force, list execution, and the guarantee.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-
-#include "studies/planners/catalog.hpp"
 #include "studies/planners/spp.hpp"
+#include "studies/planners/catalog.hpp"
 #include "tests/planners/jobs.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

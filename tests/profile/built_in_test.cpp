@@ -11,15 +11,15 @@
 namespace debubble::testing {
 namespace {
 
-std::vector<std::string> tiny(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"profile", "--model", "tiny-gpt", "--seq", "16", "--iterations", "3"};
+Words tiny(const Words& more) {
+  Words arguments = "profile --model tiny-gpt --seq 16 --iterations 3";
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
 TEST_CASE("a preset is measured: all its layers, with both halves of the backward and what they keep") {
   const Folder folder;
-  const Outcome outcome = folder.run(tiny({"--dtype", "fp32", "-o", "p.json"}), fake_machine());
+  const Outcome outcome = folder.run(tiny("--dtype fp32 -o p.json"), fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "next   debubble compare --profile p.json -p 4 -m 8\n"));
@@ -38,7 +38,7 @@ TEST_CASE("a preset is measured: all its layers, with both halves of the backwar
     CHECK(layer.activation > 0);
     CHECK(layer.parameters > 0);
   }
-  CHECK(folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"}).status == 0);
+  CHECK(folder.run("simulate --profile p.json -p 2 -m 4").status == 0);
 }
 
 TEST_CASE("the libcupti of a virtual environment or of conda is found, named for the driver's CUDA") {
@@ -54,7 +54,7 @@ TEST_CASE("the libcupti of a virtual environment or of conda is found, named for
     surroundings.environment.insert(surroundings.environment.end(),
                                     {"FAKE_CUPTI_AT=" + library, variable + folder.path("env"),
                                      "FAKE_CUDA=driver=12090,libraries=12090", "FAKE_CUPTI=version=28"});
-    const Outcome outcome = folder.run(tiny({"--dtype", "fp32", "-o", "p.json"}), surroundings);
+    const Outcome outcome = folder.run(tiny("--dtype fp32 -o p.json"), surroundings);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 0);
     CHECK(read_profile(folder.read("p.json"), "p.json").origin.cuda == "12.9");
@@ -63,11 +63,11 @@ TEST_CASE("the libcupti of a virtual environment or of conda is found, named for
 
 TEST_CASE("without -o the file is named after model and size, and with --format json the profile is on stdout only") {
   const Folder folder;
-  const Outcome text = folder.run(tiny({"--microbatch", "2"}), fake_machine());
+  const Outcome text = folder.run(tiny("--microbatch 2"), fake_machine());
   CHECK(text.status == 0);
   CHECK(folder.files() == "tiny-gpt-b2-s16-bf16.json");
   const Folder other;
-  const Outcome json = other.run(tiny({"--format", "json"}), fake_machine());
+  const Outcome json = other.run(tiny("--format json"), fake_machine());
   CHECK(json.status == 0);
   CHECK(other.files().empty());
   CHECK(read_profile(json.out, "stdout").model == "tiny-gpt");
@@ -75,9 +75,9 @@ TEST_CASE("without -o the file is named after model and size, and with --format 
 
 TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   const Folder folder;
-  const Outcome outcome = folder.run({"profile", "--model", "tiny-llama", "--iterations", "3", "--dtype", "fp32",
-                                      "--sweep", "microbatch=1,2", "--sweep", "seq=8", "-o", "sizes"},
-                                     fake_machine());
+  const Outcome outcome =
+      folder.run("profile --model tiny-llama --iterations 3 --dtype fp32 --sweep microbatch=1,2 --sweep seq=8 -o sizes",
+                 fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "profiles in sizes\n"));
@@ -92,20 +92,15 @@ TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   }
   // What it says next works, and so do sizes that were not measured.
   CHECK(contains(outcome.out, "next   debubble compare --profile sizes --microbatch-size 2 --sequence 8 -p 4 -m 8\n"));
-  CHECK(folder
-            .run({"compare", "--schedules", "1f1b", "--profile", "sizes", "--microbatch-size", "2", "--sequence", "8",
-                  "-p", "2", "-m", "8"})
-            .status == 0);
-  const Outcome three = folder.run(
-      {"simulate", "--profile", "sizes", "--microbatch-size", "3", "-p", "2", "-m", "4", "--format", "json"});
+  CHECK(folder.run("compare --schedules 1f1b --profile sizes --microbatch-size 2 --sequence 8 -p 2 -m 8").status == 0);
+  const Outcome three = folder.run("simulate --profile sizes --microbatch-size 3 -p 2 -m 4 --format json");
   CHECK(three.status == 0);
   CHECK(contains(three.out, "extrapolated from microbatch 1 and 2, by "));
 }
 
 TEST_CASE("a self check comes first and says how much it checked, and --checks compares kernels with events") {
   const Folder folder;
-  const Outcome outcome =
-      folder.run(tiny({"--dtype", "fp32", "--self-check", "--checks", "c.json", "-o", "p.json"}), fake_machine());
+  const Outcome outcome = folder.run(tiny("--dtype fp32 --self-check --checks c.json -o p.json"), fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.err, "passes compute the right numbers\n"));
@@ -114,9 +109,9 @@ TEST_CASE("a self check comes first and says how much it checked, and --checks c
 
 TEST_CASE("a size that does not fit makes a row and status 1, and the others are measured") {
   const Folder folder;
-  const Outcome outcome = folder.run({"profile", "--model", "tiny-gpt", "--iterations", "3", "--dtype", "fp32",
-                                      "--sweep", "microbatch=1,1000000", "--seq", "16", "-o", "sizes"},
-                                     fake_machine());
+  const Outcome outcome =
+      folder.run("profile --model tiny-gpt --iterations 3 --dtype fp32 --sweep microbatch=1,1000000 --seq 16 -o sizes",
+                 fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err, "out of"));
@@ -128,8 +123,7 @@ TEST_CASE("a config.json is measured like a preset") {
   folder.write(
       "config.json",
       R"({"model_type": "gpt2", "n_layer": 2, "n_embd": 32, "n_head": 2, "vocab_size": 50, "n_positions": 32})");
-  const Outcome outcome = folder.run(
-      {"profile", "--model", "config.json", "--seq", "8", "--iterations", "3", "-o", "p.json"}, fake_machine());
+  const Outcome outcome = folder.run("profile --model config.json --seq 8 --iterations 3 -o p.json", fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
   CHECK(read_profile(folder.read("p.json"), "p.json").layers.size() == 4);
@@ -139,7 +133,7 @@ TEST_CASE("a machine without a GPU is told what is missing: status 3, no file") 
   const Folder folder;
   Surroundings nothing;
   nothing.environment = {"DEBUBBLE_LIBCUDA=/nonexistent/libcuda.so.1"};
-  const Outcome outcome = folder.run({"profile", "--model", "gpt-1.3b", "-o", "p.json"}, nothing);
+  const Outcome outcome = folder.run("profile --model gpt-1.3b -o p.json", nothing);
   CHECK(outcome.status == 3);
   CHECK(contains(outcome.err, "error[U020]: "));
   CHECK(folder.files().empty());

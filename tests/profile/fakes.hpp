@@ -11,7 +11,7 @@
 namespace debubble::testing {
 
 // Environment of a machine with the fake GPU: DEBUBBLE_FAKE_CUDA and DEBUBBLE_FAKE_CUPTI are paths, from CMake.
-inline Surroundings fake_machine(std::vector<std::string> more = {}) {
+inline Surroundings fake_machine(Words more = {}) {
   Surroundings surroundings;
   surroundings.limit = std::chrono::minutes(9);  // its kernels run on the host, without optimisation
   surroundings.environment = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_CUDA, "DEBUBBLE_CUBLASLT=" DEBUBBLE_FAKE_CUDA,
@@ -21,9 +21,8 @@ inline Surroundings fake_machine(std::vector<std::string> more = {}) {
 }
 
 // The arguments of `debubble profile OURS -- fake_training THEIRS`.
-inline std::vector<std::string> profile_of_training(const std::vector<std::string>& ours,
-                                                    const std::vector<std::string>& theirs = {}) {
-  std::vector<std::string> arguments{"profile"};
+inline Words profile_of_training(const Words& ours, const Words& theirs = {}) {
+  Words arguments{"profile"};
   arguments.insert(arguments.end(), ours.begin(), ours.end());
   arguments.insert(arguments.end(), {"--", DEBUBBLE_FAKE_TRAINING});
   arguments.insert(arguments.end(), theirs.begin(), theirs.end());

@@ -18,11 +18,11 @@ const std::string kFile = R"({"schema": "debubble.hooks/1", "schema_version": 1,
  "input_shapes": [[4, 8]], "steps": 3, "outside_bytes": 0, "layers": [)" +
                           kLayer + R"(], "notes": ["one"]})";
 
-std::vector<std::string> codes_of(const std::string& text) {
+Words codes_of(const std::string& text) {
   try {
     static_cast<void>(read_hooks_file(text, "hooks-2-9.json"));
   } catch (const InputError& error) {
-    std::vector<std::string> codes;
+    Words codes;
     for (const Diagnostic& problem : error.diagnostics()) codes.push_back(problem.code);
     return codes;
   }
@@ -37,7 +37,7 @@ TEST_CASE("a sizes file is read") {
   CHECK(file.sequence_length == 0);
   CHECK(file.rank == 2);
   CHECK(file.complete);
-  CHECK(file.notes == std::vector<std::string>{"one"});
+  CHECK(file.notes == Words{"one"});
   const LayerFacts& facts = file.layers.at("blocks.0");
   CHECK(facts.kind == "Block");
   CHECK(facts.activation == 100);
@@ -54,7 +54,7 @@ TEST_CASE("null held bytes are unknown") {
 }
 
 TEST_CASE("every fault has its code") {
-  using Codes = std::vector<std::string>;
+  using Codes = Words;
   CHECK(codes_of("") == Codes{"P001"});
   CHECK(codes_of("\xff") == Codes{"P002"});
   CHECK(codes_of(replaced(kFile, "\"rank\": 2", "\"rank\": 2, \"rank\": 2")) == Codes{"P003"});

@@ -37,8 +37,8 @@ TEST_CASE("a program is measured to the nanosecond, and its output is left untou
 }
 
 // fake_training, whose steps take 40 ms, and 40 ms longer where CUPTI is attached, recording or not.
-std::vector<std::string> slowed_by_cupti(const std::vector<std::string>& ours, const std::string& before = "") {
-  std::vector<std::string> arguments{"profile"};
+Words slowed_by_cupti(const Words& ours, const std::string& before = "") {
+  Words arguments{"profile"};
   arguments.insert(arguments.end(), ours.begin(), ours.end());
   arguments.insert(arguments.end(), {"--", "sh", "-c",
                                      before + "us=40000; test -z \"$CUDA_INJECTION64_PATH\" || us=80000; exec " +
@@ -49,7 +49,7 @@ std::vector<std::string> slowed_by_cupti(const std::vector<std::string>& ours, c
 TEST_CASE(
     "unrecorded steps have CUPTI attached, too: their difference is called the least, a run without is the whole") {
   const Folder folder;
-  const Outcome least = folder.run(slowed_by_cupti({"-o", "least.json"}), fake_machine({"COLUMNS=200"}));
+  const Outcome least = folder.run(slowed_by_cupti("-o least.json"), fake_machine({"COLUMNS=200"}));
   CAPTURE(least.err);
   CHECK(least.status == 0);
   CHECK(contains(least.err, "at least"));
@@ -57,8 +57,7 @@ TEST_CASE(
   REQUIRE(paused.overhead_ppm.has_value());
   CHECK(!paused.overhead_run_ppm.has_value());
 
-  const Outcome whole =
-      folder.run(slowed_by_cupti({"--overhead", "run", "-o", "whole.json"}), fake_machine({"COLUMNS=200"}));
+  const Outcome whole = folder.run(slowed_by_cupti("--overhead run -o whole.json"), fake_machine({"COLUMNS=200"}));
   CAPTURE(whole.err);
   CHECK(whole.status == 0);
   CHECK(whole.out == least.out + least.out);  // the program ran twice
@@ -71,9 +70,9 @@ TEST_CASE(
 
 TEST_CASE("a run without CUPTI that ends badly, or has too few steps, leaves the overhead unknown and says why") {
   const Folder folder;
-  const Outcome broken = folder.run(
-      slowed_by_cupti({"--overhead", "run", "-o", "p.json"}, "test -n \"$CUDA_INJECTION64_PATH\" || exit 3; "),
-      fake_machine({"COLUMNS=200"}));
+  const Outcome broken =
+      folder.run(slowed_by_cupti("--overhead run -o p.json", "test -n \"$CUDA_INJECTION64_PATH\" || exit 3; "),
+                 fake_machine({"COLUMNS=200"}));
   CHECK(broken.status == 1);
   CHECK(contains(broken.err, "against a run without CUPTI is not known: the run without CUPTI ended with status 3"));
   CHECK(contains(folder.read("p.json"), "overhead_ppm"));
@@ -87,7 +86,7 @@ TEST_CASE("a run without CUPTI that ends badly, or has too few steps, leaves the
 
 TEST_CASE("the built-in transformer is not run a second time for its overhead") {
   const Folder folder;
-  const Outcome outcome = folder.run({"profile", "--model", "tiny-gpt", "--overhead", "run"}, fake_machine());
+  const Outcome outcome = folder.run("profile --model tiny-gpt --overhead run", fake_machine());
   CHECK(outcome.status == 2);
   CHECK(contains(outcome.err, "error[C087]"));
 }
@@ -95,7 +94,7 @@ TEST_CASE("the built-in transformer is not run a second time for its overhead") 
 TEST_CASE("the measured profile is one that the simulator takes") {
   const Folder folder;
   REQUIRE(folder.run(profile_of_training({"-o", "p.json"}), fake_machine()).status == 0);
-  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "3", "-m", "6", "--assumptions"});
+  const Outcome outcome = folder.run("simulate --profile p.json -p 3 -m 6 --assumptions");
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "measured"));
 }
@@ -242,15 +241,15 @@ TEST_CASE("doctor tells which CUPTI is taken, and why") {
   const std::string place = folder.path("venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib");
   fs::create_directories(place);
   fs::copy_file(DEBUBBLE_FAKE_CUPTI, place + "/libcupti.so.11.8");
-  const std::vector<std::string> driver = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_LIBCUDA, "FAKE_DRIVER_CUDA=11080"};
+  const Words driver = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_LIBCUDA, "FAKE_DRIVER_CUDA=11080"};
   Surroundings found;
   found.environment = {driver[0], driver[1], "VIRTUAL_ENV=" + folder.path("venv")};
-  const std::string machine = folder.run({"doctor", "--format", "json"}, found).out;
+  const std::string machine = folder.run("doctor --format json", found).out;
   CHECK(
       contains(machine, place + "/libcupti.so.11.8, CUDA 13.0, found in " + place + "; the driver supports CUDA 11.8"));
   Surroundings named;
   named.environment = {driver[0], driver[1], "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI, "FAKE_CUPTI=version=130200"};
-  const std::string other = folder.run({"doctor", "--format", "json"}, named).out;
+  const std::string other = folder.run("doctor --format json", named).out;
   CHECK(contains(other, DEBUBBLE_FAKE_CUPTI ", CUDA 13.2, named by DEBUBBLE_CUPTI"));
   CHECK(contains(other, "CUPTI 130200 (CUDA 13.2) is not one that was tested"));
 }

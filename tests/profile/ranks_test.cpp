@@ -11,8 +11,8 @@ namespace debubble::testing {
 namespace {
 
 // `debubble profile OURS -- sh -c SCRIPT`; "$0" in the script is fake_training.
-Outcome profile_of_script(const Folder& folder, const std::vector<std::string>& ours, const std::string& script) {
-  std::vector<std::string> arguments{"profile", "-o", "p.json"};
+Outcome profile_of_script(const Folder& folder, const Words& ours, const std::string& script) {
+  Words arguments = "profile -o p.json";
   arguments.insert(arguments.end(), ours.begin(), ours.end());
   arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", script, DEBUBBLE_FAKE_TRAINING});
   return folder.run(arguments, fake_machine());
@@ -102,8 +102,8 @@ std::string with_words(std::string text, const std::string& rank, const std::str
   return text;
 }
 
-std::vector<std::string> recordings_in(const std::string& folder) {
-  std::vector<std::string> files;
+Words recordings_in(const std::string& folder) {
+  Words files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".dbrec") files.push_back(entry.path());
   }
@@ -112,10 +112,10 @@ std::vector<std::string> recordings_in(const std::string& folder) {
 
 TEST_CASE("sizes go with the layers of their rank") {
   const Folder folder;
-  REQUIRE(profile_of_script(folder, {"--keep-records", "kept"}, kTwoStages).status == 0);
+  REQUIRE(profile_of_script(folder, "--keep-records kept", kTwoStages).status == 0);
   folder.write("h2.json", with_words(kSizes, "2", "2048"));
   folder.write("h10.json", with_words(kSizes, "10", "4096"));
-  std::vector<std::string> arguments{"import", "--from", "records", "-o", "i.json"};
+  Words arguments = "import --from records -o i.json";
   for (const std::string& file : recordings_in(folder.path("kept"))) arguments.push_back(file);
   arguments.insert(arguments.end(), {"--hooks", "h2.json", "--hooks", "h10.json"});
   const Outcome outcome = folder.run(arguments);
@@ -153,7 +153,7 @@ TEST_CASE("layers of one name whose times differ between ranks are named") {
 
 TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
   const Folder folder;
-  const Outcome outcome = profile_of_script(folder, {"--rank", "10", "--keep-records", "kept"}, kTwoStages);
+  const Outcome outcome = profile_of_script(folder, "--rank 10 --keep-records kept", kTwoStages);
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   const Profile profile = read_profile(folder.read("p.json"), "p.json");
@@ -161,8 +161,8 @@ TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
   CHECK(layer_named(profile, "head").forward.n == 16);
   CHECK(profile.measurement->kernels == 256 + 8 * 2 * 6);  // of 10 steps every 5th goes unrecorded
   CHECK(recordings_in(folder.path("kept")).size() == 1);   // the other rank is not recorded
-  REQUIRE(profile_of_script(folder, {"--keep-records", "all"}, kTwoStages).status == 0);
-  std::vector<std::string> arguments{"import", "--from", "records", "--rank", "2", "-o", "i.json"};
+  REQUIRE(profile_of_script(folder, "--keep-records all", kTwoStages).status == 0);
+  Words arguments = "import --from records --rank 2 -o i.json";
   for (const std::string& file : recordings_in(folder.path("all"))) arguments.push_back(file);
   REQUIRE(arguments.size() == 9);
   REQUIRE(folder.run(arguments).status == 0);
@@ -171,7 +171,7 @@ TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
   const Outcome none = folder.run(arguments);
   CHECK(none.status == 2);
   CHECK(none.err.ends_with("error[C012]: no recording is of rank 5\n  --> --rank\n  = help: there are ranks 2, 10\n"));
-  const Outcome absent = profile_of_script(folder, {"--rank", "5"}, kTwoStages);
+  const Outcome absent = profile_of_script(folder, "--rank 5", kTwoStages);
   CHECK(absent.status == 2);
   CHECK(absent.err.ends_with(
       "error[C012]: no process of rank 5 was recorded\n  --> --rank\n  = help: ranks count from 0; "
@@ -180,13 +180,13 @@ TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
 
 TEST_CASE("profiles of single ranks are joined into one model") {
   const Folder folder;
-  REQUIRE(profile_of_script(folder, {"--keep-records", "kept"}, kTwoStages).status == 0);
+  REQUIRE(profile_of_script(folder, "--keep-records kept", kTwoStages).status == 0);
   const std::string whole = folder.read("p.json");
   for (const std::string rank : {"2", "10"}) {
     REQUIRE(profile_of_script(folder, {"--rank", rank}, kTwoStages).status == 0);
     folder.write("r" + rank + ".json", folder.read("p.json"));
   }
-  const Outcome outcome = folder.run({"import", "--from", "profiles", "r10.json", "r2.json", "-o", "joined.json"});
+  const Outcome outcome = folder.run("import --from profiles r10.json r2.json -o joined.json");
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   Profile joined = read_profile(folder.read("joined.json"), "joined.json");
@@ -201,7 +201,7 @@ TEST_CASE("profiles of single ranks are joined into one model") {
   }
   CHECK(joined.measurement->kernel_time == at_once.measurement->kernel_time);
   CHECK(joined.measurement->rest == at_once.measurement->rest);
-  CHECK(folder.refusal({"import", "--from", "profiles", "r2.json", "joined.json"}) ==
+  CHECK(folder.refusal("import --from profiles r2.json joined.json") ==
         "error[L020]: the layer \"block.0\" is in both r2.json and joined.json\n  --> FILE\n"
         "  = help: give one profile of each stage: replicas of a stage have the same layers\n");
 }

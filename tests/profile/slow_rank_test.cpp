@@ -1,10 +1,9 @@
 // A rank of a pipeline that is slower than the others: told from slow layers when recordings are joined, and a device's
 // in every simulation. Through the real command.
-#include <doctest/doctest.h>
-
 #include "formats/profile/profile_json.hpp"
 #include "profiler/ranks/rank_comparison.hpp"
 #include "tests/profile/fakes.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -40,7 +39,7 @@ void write_stage(const Folder& folder, const std::string& name, const StageLayer
 
 // Four ranks of six equal blocks each; rank 2 takes `slow` for one, the others 100 us.
 Profile joined_with(const Folder& folder, Nanoseconds slow, std::string* notes = nullptr) {
-  std::vector<std::string> command{"import", "--from", "profiles"};
+  Words command = "import --from profiles";
   for (int rank = 0; rank < 4; ++rank) {
     const std::string name = "rank" + std::to_string(rank) + ".json";
     write_stage(folder, name, stage(name, 6 * rank, 6, rank == 2 ? slow : 100'000));
@@ -84,8 +83,8 @@ TEST_CASE("ranks within a tenth are alike") {
 TEST_CASE("a slow rank is a slow device of the simulation, and explain step moves layers off it") {
   const Folder folder;
   static_cast<void>(joined_with(folder, 150'000));
-  const std::vector<std::string> job{"--profile", "model.json", "--schedule", "1f1b", "-p", "4", "-m", "16"};
-  const auto with = [&](std::vector<std::string> verb, const std::vector<std::string>& more = {}) {
+  const Words job = "--profile model.json --schedule 1f1b -p 4 -m 16";
+  const auto with = [&](Words verb, const Words& more = {}) {
     verb.insert(verb.end(), job.begin(), job.end());
     verb.insert(verb.end(), more.begin(), more.end());
     const Outcome outcome = folder.run(verb);
@@ -93,9 +92,9 @@ TEST_CASE("a slow rank is a slow device of the simulation, and explain step move
     REQUIRE(outcome.status == 0);
     return outcome.out;
   };
-  const std::string simulated = with({"simulate", "--assumptions"});
+  const std::string simulated = with("simulate --assumptions");
   CHECK(contains(simulated, "devices=1,1,1.5,1, as the ranks of model.json"));
-  const std::string explained = with({"explain", "step"}, {"--width", "200"});
+  const std::string explained = with("explain step", "--width 200");
   CHECK(contains(explained, "layers moved from slow to fast stages (--partition auto): 7,7,3,7"));
   // As if the same were given by hand, of layers that are alike.
   const Profile alike = [&] {
@@ -104,31 +103,29 @@ TEST_CASE("a slow rank is a slow device of the simulation, and explain step move
     return profile;
   }();
   folder.write("alike.json", write_profile(alike));
-  const auto step = [&](const std::string& profile, const std::vector<std::string>& more) {
-    std::vector<std::string> command{"simulate", "--profile", profile, "-p", "4", "-m", "16", "--format", "json"};
+  const auto step = [&](const std::string& profile, const Words& more) {
+    Words command{"simulate", "--profile", profile, "-p", "4", "-m", "16", "--format", "json"};
     command.insert(command.end(), more.begin(), more.end());
     const std::string json = folder.run(command).out;
     const std::size_t at = json.find("\"makespan_ns\": ");
     REQUIRE(at != std::string::npos);
     return json.substr(at, json.find(',', at) - at);
   };
-  CHECK(step("model.json", {}) == step("alike.json", {"--slow", "devices=1,1,1.5,1"}));
-  CHECK(step("model.json", {"--partition", "auto"}) ==
-        step("alike.json", {"--slow", "devices=1,1,1.5,1", "--partition", "auto"}));
-  CHECK(step("model.json", {"--slow", "device=2:0.5"}) == step("alike.json", {"--slow", "device=2:0.75"}));
+  CHECK(step("model.json", {}) == step("alike.json", "--slow devices=1,1,1.5,1"));
+  CHECK(step("model.json", "--partition auto") == step("alike.json", "--slow devices=1,1,1.5,1 --partition auto"));
+  CHECK(step("model.json", "--slow device=2:0.5") == step("alike.json", "--slow device=2:0.75"));
 }
 
 TEST_CASE("on another number of devices nobody knows which would be slow: all layers count alike, and that is said") {
   const Folder folder;
   static_cast<void>(joined_with(folder, 150'000));
-  const Outcome outcome =
-      folder.run({"simulate", "--profile", "model.json", "-p", "3", "-m", "6", "--assumptions", "--width", "300"});
+  const Outcome outcome = folder.run("simulate --profile model.json -p 3 -m 6 --assumptions --width 300");
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "not the ranks of model.json (devices=1,1,1.5,1), which are 4 and not 3"));
-  const Outcome live = folder.run({"live", "--profile", "model.json", "-p", "4", "-m", "4", "--clock", "logical"});
+  const Outcome live = folder.run("live --profile model.json -p 4 -m 4 --clock logical");
   CAPTURE(live.err);
   CHECK(live.status == 0);  // no flag asked for slow devices
-  const Outcome plan = folder.run({"plan", "--profile", "model.json", "--gpus", "4", "--global-batch", "8"});
+  const Outcome plan = folder.run("plan --profile model.json --gpus 4 --global-batch 8");
   CHECK(plan.status == 0);
   CHECK(contains(plan.out, "ranks"));
 }
@@ -136,8 +133,7 @@ TEST_CASE("on another number of devices nobody knows which would be slow: all la
 TEST_CASE("whatif keeps the slow rank in both runs") {
   const Folder folder;
   static_cast<void>(joined_with(folder, 150'000));
-  const Outcome outcome = folder.run(
-      {"whatif", "--profile", "model.json", "-p", "4", "-m", "8", "--slow", "device=1:1.2", "--width", "200"});
+  const Outcome outcome = folder.run("whatif --profile model.json -p 4 -m 8 --slow device=1:1.2 --width 200");
   CAPTURE(outcome.out);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "device 1 takes 1.2 times as long"));
@@ -176,7 +172,7 @@ TEST_CASE("ranks of a profile must have its layers, each once") {
     const std::size_t at = good.rfind(from, good.find("\"layers\": [\n"));
     REQUIRE(at != std::string::npos);
     folder.write("bad.json", std::string(good).replace(at, from.size(), to));
-    return folder.refusal({"simulate", "--profile", "bad.json", "-p", "4", "-m", "4"});
+    return folder.refusal("simulate --profile bad.json -p 4 -m 4");
   };
   CHECK(contains(refused("\"layers.12\"", "\"layers.99\""), "error[P012]: no layer has the name \"layers.99\""));
   CHECK(

@@ -1,14 +1,9 @@
 // Step times of two runs, from recordings whose times are known.
 #include "studies/measure/step_times.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <string>
-#include <vector>
-
 #include "profiler/records/record_file.hpp"
 #include "tests/recording/scratch.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,14 +1,7 @@
 // V-Half and V-Min against a plain retelling of how the authors' scheduler makes them: sets of ops, every candidate
 // slot tried, every peak counted anew. Slow, and shares nothing with the generator.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <tuple>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,15 +1,8 @@
 // What the catalog promises in numbers, on uniform stages without communication: closed forms are exact wherever they
 // say anything, and no device holds more than the memory limit that it was given.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,14 +1,9 @@
 // What the catalog refuses: every refusal can be mended, and advice that names values leads to a schedule.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <optional>
 #include <regex>
-#include <string>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,11 +1,6 @@
 // What every row of the catalog tells about itself, and that no published schedule is missing.
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 
@@ -74,6 +69,6 @@ TEST_CASE("what a row says of its schedules is so") {
     }
     CHECK(split == entry.splits_backward);
     const bool copies = schedule.placement.replicas() > 1 && !schedule.replicas_share_weights;
-    CHECK(copies == (entry.needs.find("copies of the weights") != std::string::npos && !schedule.asynchrony));
+    CHECK(copies == (contains(entry.needs, "copies of the weights") && !schedule.asynchrony));
   }
 }

@@ -1,17 +1,12 @@
 // Every row of the catalog, with many parameters: complete, free of deadlock, and in agreement with the rules.
 #include "schedules/catalog.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/schedule_shape.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,21 +1,14 @@
 // Orders with copies to the host, found by our own search: the optimum of all orders with all plans of copies, exactly
 // what the engine runs, never beyond a limit, never worse than without copies, and never below a bound.
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "schedules/optimal.hpp"
 #include "schedules/optimal/copies/copied_order.hpp"
+#include "schedules/optimal.hpp"
 #include "schedules/optimal/copies/copy_tree.hpp"
 #include "schedules/optimal/order_search.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/every_plan.hpp"
 #include "tests/support/planned.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

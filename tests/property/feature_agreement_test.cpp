@@ -1,16 +1,9 @@
 // Random schedules that hold more than F, B, I and W of equal pieces: the engine and the reference simulator agree on
 // every time to the nanosecond, on every peak to the byte and on every deadlock, and every promise of the report holds.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

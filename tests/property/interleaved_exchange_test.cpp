@@ -1,16 +1,10 @@
 // Interleaved 1F1B where transfers are coupled: one exchange behind each forward, backward or pair of the steady phase.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "sim/rows/check.hpp"
 #include "sim/rows/exchange_slots.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_interleaved.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -1,19 +1,12 @@
 // The schedule optimal: its optimum against every order of tiny pipelines, its bound against random orders, its own
 // times against the engine's, and its promise never to be slower than a row with the same memory.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "schedules/optimal.hpp"
 #include "schedules/optimal/order_search.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

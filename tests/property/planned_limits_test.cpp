@@ -1,14 +1,9 @@
 // zb-auto and zb-v-auto on random pipelines: unequal stages, hops and limits. The plan is complete, does not deadlock,
 // stays within every device's limit and is what the engine finds; a limit works from one microbatch per device on.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

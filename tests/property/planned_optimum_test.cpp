@@ -2,15 +2,9 @@
 // can.
 //
 // For two equal stages the search finds the optimum; elsewhere it is greedy, and these tests say how far off it is.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,13 +1,9 @@
 // Random schedules, costs, placements and links: the engine and the reference simulator agree on every start and end to
 // the nanosecond and on every peak to the byte, and every promise of the report holds.
-#include <doctest/doctest.h>
-
-#include <cstdint>
-
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,9 +1,8 @@
 // The reference simulator is what everything else is held against, so a person has worked these runs out by hand.
 #include "tests/support/reference_simulator.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/reference_orders.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using reference::Mode;

@@ -1,10 +1,7 @@
 // Doubling every time doubles the makespan; the same input gives the same result; a longer link never helps.
-#include <doctest/doctest.h>
-
-#include <cstdint>
-
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,19 +1,11 @@
 // Searches keep clocks of their own while they place ops: what they count is what the engine runs.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "schedules/optimal.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 #include "schedules/zero_bubble/zb_v_auto_search.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,22 +1,15 @@
 // The MILP of the schedule optimal: its optimum is that of our own exact search, and with copies to the host that of
 // every order with every plan of copies; what it plans is what the engine runs.
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "schedules/optimal/program/solved_order.hpp"
 #include "schedules/optimal.hpp"
 #include "schedules/optimal/copies/copied_order.hpp"
 #include "schedules/optimal/order_search.hpp"
-#include "schedules/optimal/program/solved_order.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/every_plan.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

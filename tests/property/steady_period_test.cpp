@@ -1,18 +1,11 @@
 // The steady period against the reference simulator: the same rows written out many times in a row, and what one
 // iteration adds once every device is shifted by the same amount.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

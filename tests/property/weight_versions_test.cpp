@@ -2,19 +2,9 @@
 // durations, and what they read and keep is counted. Shares nothing with the bookkeeping but the rows.
 #include "sim/rows/weight_versions.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

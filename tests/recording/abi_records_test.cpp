@@ -1,14 +1,12 @@
 // Records of every struct that a release from 11.6 to 13.5 makes, filled in through NVIDIA's own declarations and read
 // by our decoder; and the sizes that the fake libcupti gives them.
 #include <cupti.h>
-#include <doctest/doctest.h>
 
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "profiler/cupti/activity_decoder.hpp"
 #include "tests/recording/fake_cupti_versions.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,7 +1,8 @@
 // Our own declarations against NVIDIA's headers, of the newest release and of the oldest that is promised,
 // which does not know all of them (version 17).
 #include <cupti.h>
-#include <doctest/doctest.h>
+
+#include "tests/support/test.hpp"
 #if CUPTI_API_VERSION > 17
 #include <nvml.h>
 #endif

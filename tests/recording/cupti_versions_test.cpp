@@ -1,11 +1,6 @@
 // Every release of CUPTI that we know to behave in its own way (fake_cupti_versions.hpp), through the whole path.
-#include <doctest/doctest.h>
-
 #include <cstring>
 #include <ctime>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "profiler/cupti/abi.hpp"
 #include "profiler/cupti/activity_decoder.hpp"
@@ -14,6 +9,7 @@
 #include "profiler/cupti/release.hpp"
 #include "tests/recording/fake_cupti_versions.hpp"
 #include "tests/recording/recorded_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -76,7 +72,7 @@ TEST_CASE("records of a newer release that make no sense are refused, and none i
   CHECK(run.status == 7);
   REQUIRE(run.troubles.size() == 1);
   CHECK(run.troubles[0].code == "U011");
-  CHECK(run.troubles[0].message.find("make no sense: ") != std::string::npos);
+  CHECK(contains(run.troubles[0].message, "make no sense: "));
   CHECK(run.only().works == 0);
   CHECK(run.only().losses.at("disbelieved_buffers") > 0);
   CHECK(run.only().facts.count("cupti.disbelief") == 1);
@@ -114,10 +110,10 @@ TEST_CASE("result 14 is told for what it is") {
   const RecordedRun other = run_training("--steps 2", scoped_cupti(",enable=14"));
   CHECK(only_trouble(other).code == "U003");
   CHECK(only_trouble(other).message.find("another client of CUPTI in this process makes calls of its own") == 0);
-  CHECK(only_trouble(other).message.find("CUPTI_ERROR_NOT_COMPATIBLE (14)") != std::string::npos);
+  CHECK(contains(only_trouble(other).message, "CUPTI_ERROR_NOT_COMPATIBLE (14)"));
   const RecordedRun old = run_training("--steps 2", {"FAKE_CUPTI=enable=14"});
   CHECK(only_trouble(old).code == "U005");
-  CHECK(only_trouble(old).message.find("what other tools of this process have enabled") != std::string::npos);
+  CHECK(contains(only_trouble(old).message, "what other tools of this process have enabled"));
 }
 
 TEST_CASE("result 15 is told for what it is: a driver older than this CUPTI") {
@@ -127,13 +123,13 @@ TEST_CASE("result 15 is told for what it is: a driver older than this CUPTI") {
   CHECK(only_trouble(older).code == "U025");
   CHECK(only_trouble(older).message.find(
             "the driver supports CUDA 12.4 only, older than the CUPTI of CUDA 13.0, which cannot connect to it") == 0);
-  CHECK(only_trouble(older).help.find("a libcupti.so of CUDA 12.4") != std::string::npos);
+  CHECK(contains(only_trouble(older).help, "a libcupti.so of CUDA 12.4"));
   const RecordedRun none = run_training("--steps 2", {"FAKE_CUPTI=subscribe=15", "DEBUBBLE_LIBCUDA=/none"});
   CHECK(only_trouble(none).code == "U020");
   CHECK(only_trouble(none).message.find("there is no NVIDIA driver: CUPTI refused cuptiSubscribe") == 0);
   const RecordedRun newer = run_training("--steps 2", {driver[0], driver[1], "FAKE_DRIVER_CUDA=13020"});
   CHECK(only_trouble(newer).code == "U005");
-  CHECK(only_trouble(newer).message.find("although that supports CUDA 13.2") != std::string::npos);
+  CHECK(contains(only_trouble(newer).message, "although that supports CUDA 13.2"));
 }
 
 TEST_CASE("version numbers and releases") {

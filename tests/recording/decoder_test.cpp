@@ -1,20 +1,15 @@
 // The decoder on synthetic buffers: the records of CUDA 13.0, packed as CUPTI packs them. Walked by our own table and,
 // where it is there, by cuptiActivityGetNextRecord of the oldest libcupti; both must give the same.
 #include <dlfcn.h>
-#include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "profiler/cupti/activity_decoder.hpp"
 #include "profiler/cupti/activity_walker.hpp"
 #include "profiler/records/record_text.hpp"
 #include "tests/recording/fake_cupti_versions.hpp"
+#include "tests/support/test.hpp"
 #include "tests/witness/witness.hpp"
 
 namespace debubble {

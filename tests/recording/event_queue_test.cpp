@@ -1,16 +1,12 @@
 // The queue in front of the writer thread: bounded, and nobody waits for a writer that is gone.
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "profiler/cupti/buffer_pool.hpp"
 #include "profiler/cupti/event_queue.hpp"
 #include "profiler/cupti/record_stream.hpp"
 #include "tests/recording/recorded_run.hpp"
 #include "tests/recording/scratch.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

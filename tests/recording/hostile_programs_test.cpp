@@ -1,10 +1,6 @@
 // Programs that do not behave: killed, forked, with ranges that do not nest. The recording survives and counts.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "tests/recording/recorded_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -82,9 +78,9 @@ TEST_CASE("ranges that are never popped and pops without a range disturb no laye
     CHECK(tally.unknown_links == 0);
     std::int64_t layers = 0;
     for (const auto& [path, time] : tally.time_by_path()) {
-      if (path.find("debubble.layer:block.") != std::string::npos) layers += time;
+      if (contains(path, "debubble.layer:block.")) layers += time;
     }
-    const bool explicit_style = std::string(flags).find("autograd") == std::string::npos;
+    const bool explicit_style = !contains(std::string(flags), "autograd");
     const std::int64_t forward = 13'000 + 14'000 + 15'000;
     const std::int64_t backward = explicit_style ? 24'000 + 26'000 + 28'000 : 0;
     CHECK(layers == 3 * 2 * (forward + backward));

@@ -1,9 +1,6 @@
 // The whole path of a recording: injection library, NVTX, the (fake) libcupti, the record file.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "tests/recording/recorded_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -58,7 +55,7 @@ TEST_CASE("every kernel is recorded inside its innermost range") {
   CHECK(tally.facts.at("device.0.name") == "Fake GPU");
   CHECK(tally.facts.at("device.0.uuid") == "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
   CHECK(tally.facts.at("device.0.capability") == "9.0");
-  CHECK(tally.facts.at("command").find("fake_training --steps 4") != std::string::npos);
+  CHECK(contains(tally.facts.at("command"), "fake_training --steps 4"));
 }
 
 TEST_CASE("ranges of our Python hooks are recorded like NVTX's") {
@@ -175,10 +172,10 @@ void check_trouble(const RecordedRun& run, const std::string& code, const std::s
   CHECK(run.out == promised(2));
   REQUIRE(run.troubles.size() == 1);
   CHECK(run.troubles[0].code == code);
-  CHECK(run.troubles[0].message.find(text) != std::string::npos);
+  CHECK(contains(run.troubles[0].message, text));
   CHECK_FALSE(run.troubles[0].help.empty());
-  CHECK(run.err.find("error[" + code + "]") != std::string::npos);
-  CHECK(run.err.find("= help: ") != std::string::npos);
+  CHECK(contains(run.err, "error[" + code + "]"));
+  CHECK(contains(run.err, "= help: "));
   CHECK(run.only().works == 0);
   CHECK(run.only().pushes == 2 * (1 + 2 * 3 * 5));
   CHECK(run.only().pushes == run.only().pops);
@@ -250,11 +247,11 @@ TEST_CASE("without a folder nothing is recorded and the program runs") {
   const RecordedRun run = run_training("--steps 2", {"DEBUBBLE_RECORD_DIR="});
   CHECK(run.status == 0);
   CHECK(run.files.empty());
-  CHECK(run.err.find("error[U009]") != std::string::npos);
+  CHECK(contains(run.err, "error[U009]"));
   const RecordedRun nowhere = run_training("--steps 2", {"DEBUBBLE_RECORD_DIR=/nonexistent/folder"});
   CHECK(nowhere.status == 0);
   CHECK(nowhere.out == promised(2));
-  CHECK(nowhere.err.find("error[C051]") != std::string::npos);
+  CHECK(contains(nowhere.err, "error[C051]"));
 }
 
 TEST_CASE("without a driver ranges are recorded all the same") {

@@ -1,16 +1,12 @@
 // Which libcupti is found and why: files in the places where toolkits and Python packages put it, and copies that the
 // program has loaded.
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include "profiler/cupti/library_search.hpp"
 #include "tests/recording/recorded_run.hpp"
 #include "tests/recording/scratch.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -66,7 +62,7 @@ TEST_CASE("sonames in the order that suits the driver") {
 
 TEST_CASE("loaded objects are listed with their paths") {
   bool libc = false;
-  for (const std::string& path : loaded_objects()) libc = libc || path.find("/libc.so.6") != std::string::npos;
+  for (const std::string& path : loaded_objects()) libc = libc || contains(path, "/libc.so.6");
   CHECK(libc);
 }
 
@@ -146,7 +142,7 @@ TEST_CASE("of several loaded copies the driver's version chooses") {
     CAPTURE(one.driver);
     const RecordedRun run = run_training(both, machine(one.driver, one.taken));
     check_found(run, one.taken, "loaded by this process already");
-    CHECK(run.only().facts.at("cupti.note").find(one.left) != std::string::npos);
+    CHECK(contains(run.only().facts.at("cupti.note"), one.left));
   }
 }
 
@@ -154,8 +150,7 @@ TEST_CASE("what is named must load, and the remedy names the packages") {
   const RecordedRun named = run_training("--steps 2", machine("11080", "/none", {"DEBUBBLE_CUPTI=/none/libcupti.so"}));
   REQUIRE(named.troubles.size() == 1);
   CHECK(named.troubles[0].code == "U001");
-  CHECK(named.troubles[0].help.find("pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12)") !=
-        std::string::npos);
+  CHECK(contains(named.troubles[0].help, "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12)"));
 }
 
 }  // namespace

@@ -1,14 +1,9 @@
 // NVIDIA's own libcupti, of the newest release and the oldest that is promised, without a driver.
 #include <dlfcn.h>
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <string>
 
 #include "profiler/cupti/abi.hpp"
 #include "profiler/cupti/library_search.hpp"
 #include "profiler/cupti/table.hpp"
-#include "sim/core/error.hpp"
 #include "tests/recording/recorded_run.hpp"
 #include "tests/support/command.hpp"
 #include "tests/witness/witness.hpp"
@@ -21,7 +16,7 @@ using testing::RecordedRun;
 // What no environment variable of this machine changes: there is no driver.
 const std::string kNoDriver = "DEBUBBLE_LIBCUDA=/none";
 
-bool is_oldest(const std::string& library) { return library.find("libcupti.so.11.") != std::string::npos; }
+bool is_oldest(const std::string& library) { return contains(library, "libcupti.so.11."); }
 
 TEST_CASE("the oldest CUPTI has every function that we need") {
   for (const std::string& library : testing::witnesses("libcupti.so.")) {
@@ -66,11 +61,11 @@ TEST_CASE("doctor tells of each CUPTI") {
   for (const std::string& library : testing::witnesses("libcupti.so.")) {
     testing::Surroundings machine;
     machine.environment = {"DEBUBBLE_CUPTI=" + library, kNoDriver};
-    const std::string found = folder.run({"doctor", "--format", "json"}, machine).out;
+    const std::string found = folder.run("doctor --format json", machine).out;
     CAPTURE(found);
     const std::string of_it = is_oldest(library) ? library + ", CUDA 11.6, named by DEBUBBLE_CUPTI"
                                                  : "this CUPTI cannot be used without one, " + library;
-    CHECK(found.find(of_it) != std::string::npos);
+    CHECK(contains(found, of_it));
   }
 }
 

@@ -1,10 +1,6 @@
 // What Nsight Systems saw on a GPU, seen by us: the rows of an export become CUPTI's records again, by NVIDIA's
 // structs, and go through the fake libcupti, the injected library and its record file. The profile must be the one that
 // `import --from nsys` makes of the export itself, to the nanosecond.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-
 #include "formats/files/plain_text.hpp"
 #include "profiler/cupti/abi.hpp"
 #include "tests/importers/database.hpp"
@@ -12,7 +8,6 @@
 #include "tests/recording/recorded_run.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -22,7 +17,7 @@ using Json = nlohmann::json;
 constexpr const char* kBlocks = "^nn\\.Module: (Block_\\d+|Embedding_0|Linear_4)$";
 constexpr const char* kOperators = "^(aten::copy_|FlashAttnFunc|AllToAll4D)$";
 
-std::string source(const std::string& path) { return test::contents_of(source_directory() + "/" + path); }
+std::string source(const std::string& path) { return contents_of(source_directory() + "/" + path); }
 
 std::string public_export(const std::string& name) {
   constexpr std::size_t kMost = std::size_t{1} << 28;
@@ -81,8 +76,7 @@ TEST_CASE("an export played through CUPTI gives the profile of the export itself
   }
 }
 
-TEST_CASE("the structs of every release carry the same export") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the structs of every release carry the same export") {
   folder.write("export.sqlite", made_up_export());
   const Json exported = imported(folder, "nsys", "export.sqlite", kBlocks);
   for (const FakeCuptiVersion& release : fake_cupti_versions()) {
@@ -92,7 +86,7 @@ TEST_CASE("the structs of every release carry the same export") {
       Json& notes = recorded["origin"]["notes"];
       const std::string text = notes;
       const std::string own = "and the first ones are judged before they are believed; ";
-      REQUIRE(text.find(own) != std::string::npos);
+      REQUIRE(contains(text, own));
       notes = text.substr(text.find(own) + own.size());
     }
     CHECK(differences(exported, recorded) == "");

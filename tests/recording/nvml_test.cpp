@@ -1,9 +1,6 @@
 // Clock samples through a fake NVML.
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "profiler/cupti/nvml.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

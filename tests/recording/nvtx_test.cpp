@@ -1,7 +1,6 @@
 // NVIDIA's NVTX headers against our injection library.
-#include <doctest/doctest.h>
-
 #include "tests/recording/recorded_run.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,14 +1,11 @@
 #include "tests/recording/recorded_run.hpp"
 
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
-#include <sstream>
-#include <utility>
+
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 

@@ -1,18 +1,14 @@
 // The recorder in this very process, as the built-in workload uses it.
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "profiler/cupti/recorder.hpp"
-#include "sim/core/error.hpp"
 #include "tests/recording/fake_cupti.hpp"
 #include "tests/recording/recorded_run.hpp"
 #include "tests/recording/scratch.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -77,7 +73,7 @@ TEST_CASE("a second recorder at the same time is refused") {
     FAIL("started");
   } catch (const UnavailableError& error) {
     CHECK(error.diagnostic().code == "U003");
-    CHECK(error.diagnostic().message.find("CUPTI for debubble") != std::string::npos);
+    CHECK(contains(error.diagnostic().message, "CUPTI for debubble"));
   }
 }
 

@@ -1,9 +1,6 @@
 // Which steps run unrecorded.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "profiler/injection/step_pauser.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,19 +1,14 @@
 #include "tests/support/command.hpp"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
-#include <stdexcept>
 #include <thread>
 
 #include "tests/support/places.hpp"
@@ -100,7 +95,7 @@ void connect_stdout(Actions& actions, Surroundings::Stdout kind, const std::stri
   }
 }
 
-pid_t spawn(const std::vector<std::string>& arguments, const Surroundings& surroundings, const std::string& folder,
+pid_t spawn(const Words& arguments, const Surroundings& surroundings, const std::string& folder,
             const std::string& aside) {
   std::vector<std::string> words{command_path()};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -164,6 +159,25 @@ std::string without_progress(const std::string& err) {
 
 }  // namespace
 
+Words::Words(const std::string& text) {
+  std::string word;
+  bool quoted = false;
+  bool begun = false;
+  for (const char letter : text) {
+    if (letter == '\'') {
+      quoted = !quoted;
+      begun = true;
+    } else if (letter != ' ' || quoted) {
+      word += letter;
+      begun = true;
+    } else if (begun) {
+      push_back(std::exchange(word, {}));
+      begun = false;
+    }
+  }
+  if (begun) push_back(word);
+}
+
 Folder::Folder() : path_(make_folder()) {}
 
 Folder::~Folder() {
@@ -188,7 +202,7 @@ std::string Folder::files() const {
   return text;
 }
 
-Outcome Folder::run(const std::vector<std::string>& arguments, const Surroundings& surroundings) const {
+Outcome Folder::run(const Words& arguments, const Surroundings& surroundings) const {
   const Folder aside;  // so that what is captured does not lie among the command's own files
   aside.write("in", surroundings.input);
   Outcome outcome;
@@ -198,14 +212,19 @@ Outcome Folder::run(const std::vector<std::string>& arguments, const Surrounding
   return outcome;
 }
 
-std::string Folder::data(const std::vector<std::string>& arguments, const Surroundings& surroundings) const {
+std::string Folder::data(const Words& arguments, const Surroundings& surroundings) const {
   const Outcome outcome = run(arguments, surroundings);
   REQUIRE(without_progress(outcome.err) == "");
   REQUIRE(outcome.status == 0);
   return outcome.out;
 }
 
-std::string Folder::refusal(const std::vector<std::string>& arguments, const Surroundings& surroundings) const {
+nlohmann::json Folder::json(const Words& arguments, const Surroundings& surroundings) const {
+  const bool said = std::find(arguments.begin(), arguments.end(), "--format") != arguments.end();
+  return nlohmann::json::parse(data(said ? arguments : joined(arguments, "--format json"), surroundings));
+}
+
+std::string Folder::refusal(const Words& arguments, const Surroundings& surroundings) const {
   const auto snapshot = [this] {
     std::string text;
     for (const auto& entry : fs::recursive_directory_iterator(path_)) {

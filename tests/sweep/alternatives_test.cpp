@@ -1,12 +1,7 @@
 // What people type for several values, and what it means.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
-#include "scenario/check_scenario.hpp"
 #include "scenario/request/alternatives.hpp"
-#include "sim/core/error.hpp"
+#include "scenario/check_scenario.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -114,8 +109,8 @@ TEST_CASE("every flag of simulate whose values have commas is marked") {
   for (const Flag& flag : swept.rows) {
     CAPTURE(flag.name);
     const std::string shown = std::string(type_of(flag)) + " " + std::string(flag.help);
-    const bool has_commas = shown.find("LIST") != std::string::npos || shown.find(",|") != std::string::npos ||
-                            type_of(flag).find('=') != std::string_view::npos;
+    const bool has_commas =
+        contains(shown, "LIST") || contains(shown, ",|") || type_of(flag).find('=') != std::string_view::npos;
     if (has_commas) CHECK(flag.form != FlagForm::kPlain);
   }
 }

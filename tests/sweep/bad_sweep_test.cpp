@@ -1,15 +1,10 @@
 // What `debubble sweep` refuses before it begins, in the exact words where they are its own.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
 
-TEST_CASE("strange texts end in a row or a refusal, never in a crash") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("strange texts end in a row or a refusal, never in a crash") {
   for (const char* text : {"=",
                            "a=",
                            "=;=",
@@ -41,15 +36,14 @@ TEST_CASE("strange texts end in a row or a refusal, never in a crash") {
   }
 }
 
-TEST_CASE("a full disk and a closed pipe end it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a full disk and a closed pipe end it") {
   Surroundings surroundings;
   surroundings.standard_output = Surroundings::Stdout::kFull;
-  const Outcome full = folder.run({"sweep", "-m", "1:50", "--format", "csv"}, surroundings);
+  const Outcome full = folder.run("sweep -m 1:50 --format csv", surroundings);
   CHECK(full.status == 2);
   CHECK(full.err.find("error[C051]") == 0);
   surroundings.standard_output = Surroundings::Stdout::kPipeWithoutReader;
-  CHECK(folder.run({"sweep", "-m", "1:50", "--format", "csv"}, surroundings).status == 128 + 13);
+  CHECK(folder.run("sweep -m 1:50 --format csv", surroundings).status == 128 + 13);
 }
 
 }  // namespace

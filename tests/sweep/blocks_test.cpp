@@ -1,14 +1,11 @@
 // Blocks come out in order, whoever does them, and a worker that is lost costs its open blocks only.
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
 #include <random>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
 #include "studies/sweep/blocks.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

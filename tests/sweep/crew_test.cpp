@@ -1,5 +1,4 @@
 // Where threads cannot be started, those that are there end, and the error says so.
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,14 +7,11 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
-#include <optional>
-#include <stdexcept>
-#include <string>
 
-#include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
 #include "studies/sweep/crew.hpp"
 #include "studies/sweep/dealt_blocks.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

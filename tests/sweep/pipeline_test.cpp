@@ -1,17 +1,13 @@
 // A sweep of one process: blocks come out in order and once, on any number of threads, and few are kept.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "studies/sweep/pipeline.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,5 +1,4 @@
 // A file of rows, cut off at every byte, goes on to the same bytes.
-#include <doctest/doctest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -7,15 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "formats/files/row_file.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -53,8 +46,7 @@ bool let_reads_fail() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-TEST_CASE("cut off at any byte, a file of rows goes on to what it would have been") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("cut off at any byte, a file of rows goes on to what it would have been") {
   for (const auto& [header, ending] : {std::pair{"row,sweep,x\n", ""}, std::pair{"", "}"}}) {
     const RowFileForm form = form_of(header, ending);
     folder.write("whole", "");
@@ -69,17 +61,16 @@ TEST_CASE("cut off at any byte, a file of rows goes on to what it would have bee
   }
 }
 
-TEST_CASE("a file of something else is refused and stays as it is") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a file of something else is refused and stays as it is") {
   const RowFileForm form = form_of("row,sweep,x\n", "");
-  const std::vector<std::string> others{"notes",
-                                        "row,sweep,y\n",
-                                        "row,sweep,x\n1,ab,\n",
-                                        "row,sweep,x\n0,cd,\n",
-                                        "row,sweep,x\n0,ab,\n0,ab,\n",
-                                        "row,sweep,x\n0,ab,\n1,cd",
-                                        "row,sweep,x\n\n",
-                                        "row,sweep,x\n0,ab,\n" + std::string(3, '\0')};
+  const Words others{"notes",
+                     "row,sweep,y\n",
+                     "row,sweep,x\n1,ab,\n",
+                     "row,sweep,x\n0,cd,\n",
+                     "row,sweep,x\n0,ab,\n0,ab,\n",
+                     "row,sweep,x\n0,ab,\n1,cd",
+                     "row,sweep,x\n\n",
+                     "row,sweep,x\n0,ab,\n" + std::string(3, '\0')};
   for (const std::string& text : others) {
     CAPTURE(text);
     folder.write("f", text);
@@ -94,9 +85,8 @@ TEST_CASE("a file of something else is refused and stays as it is") {
   CHECK(refused(folder.path("f"), form, true) == "C050 more rows than this sweep has");
 }
 
-TEST_CASE("a file that cannot be read is refused and loses nothing") {
+TEST_CASE_IN_FOLDER("a file that cannot be read is refused and loses nothing") {
   constexpr int kNoFilter = 77;
-  const Folder folder;
   const std::string text = "row,sweep,x\n0,ab,\n1,ab,x\n";
   folder.write("f", text);
   const pid_t child = ::fork();
@@ -117,14 +107,12 @@ TEST_CASE("a file that cannot be read is refused and loses nothing") {
   CHECK(folder.read("f") == text);
 }
 
-TEST_CASE("two do not write one file") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("two do not write one file") {
   const RowFile first(folder.path("f"), form_of("", ""), false);
   CHECK(refused(folder.path("f"), form_of("", ""), true) == "C050 another debubble is writing this file");
 }
 
-TEST_CASE("places that are no file") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("places that are no file") {
   CHECK(refused(folder.path(""), form_of("", ""), false).starts_with("C050 this is a directory"));
   CHECK(refused(folder.path("none/f"), form_of("", ""), false).starts_with("C051"));
   CHECK(refused(folder.path("f.csv.gz"), form_of("", ""), false).starts_with("C050"));

@@ -1,13 +1,6 @@
 // The combinations of a sweep: their order, their flags, and the number that tells one sweep from another.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "scenario/request/flag.hpp"
-#include "sim/core/error.hpp"
 #include "studies/sweep/space.hpp"
+#include "scenario/request/flag.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -61,8 +54,8 @@ TEST_CASE("a flag that counts several times is an axis each time, any other one 
   CHECK(names == "param.group param.rounding tp slow slow.2 ");
   SweepPoint point(space);
   point.move_to(0);
-  CHECK(point.flags().params == std::vector<std::string>{"group=4", "rounding=a"});
-  CHECK(point.flags().variation.slow == std::vector<std::string>{"device=1:2", "device=0:2"});
+  CHECK(point.flags().params == Words("group=4 rounding=a"));
+  CHECK(point.flags().variation.slow == Words("device=1:2 device=0:2"));
 }
 
 TEST_CASE("a sweep of nothing is one row") {
@@ -99,8 +92,7 @@ TEST_CASE("the fingerprint is of what is asked, not of how it is written") {
   CHECK(one != Swept(Typed{{"--tp", "1,2,4"}, {"--microbatches", "8"}}).fingerprint("2"));
 }
 
-TEST_CASE("the fingerprint is of the contents of files, too") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the fingerprint is of the contents of files, too") {
   const auto of = [&](const char* text) {
     folder.write("profile.json", text);
     return Swept(Typed{{"--profile", folder.path("profile.json")}}).fingerprint();

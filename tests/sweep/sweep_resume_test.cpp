@@ -1,12 +1,7 @@
 // A sweep that was cut off goes on where it was, and ends as if nothing had happened.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
@@ -15,15 +10,7 @@ namespace debubble::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
-const Words kSweep{"sweep", "--schedule", "1f1b,zb-h1,chimera", "-p", "3:4", "-m", "4:12:+2", "-o", "rows"};
-
-Words with(const Words& words, const Words& more) {
-  Words all = words;
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
+const Words kSweep = "sweep --schedule 1f1b,zb-h1,chimera -p 3:4 -m 4:12:+2 -o rows";
 
 // Of so many bytes, the first and last ones and some between.
 std::vector<std::size_t> cuts(std::size_t bytes) {
@@ -33,26 +20,24 @@ std::vector<std::size_t> cuts(std::size_t bytes) {
   return places;
 }
 
-TEST_CASE("cut off anywhere, it goes on to the same bytes") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("cut off anywhere, it goes on to the same bytes") {
   for (const char* format : {"csv", "json"}) {
-    const Words words = with(kSweep, {"--format", format});
+    const Words words = joined(kSweep, {"--format", format});
     fs::remove(folder.path("rows"));
     CHECK(folder.data(words).empty());
     const std::string whole = folder.read("rows");
     for (const std::size_t bytes : cuts(whole.size())) {
       folder.write("rows", whole.substr(0, bytes));
       CAPTURE(bytes);
-      CHECK(folder.data(with(words, {"--resume"})).empty());
+      CHECK(folder.data(joined(words, {"--resume"})).empty());
       CHECK(folder.read("rows") == whole);
     }
   }
 }
 
-TEST_CASE("killed while it runs, it goes on to the same bytes") {
-  const Folder folder;
-  const Words words{"sweep", "-p", "8", "-m", "32", "--comm", "0.001:1:+0.001", "--format", "csv", "-o"};
-  CHECK(folder.data(with(words, {"whole"})).empty());
+TEST_CASE_IN_FOLDER("killed while it runs, it goes on to the same bytes") {
+  const Words words = "sweep -p 8 -m 32 --comm 0.001:1:+0.001 --format csv -o";
+  CHECK(folder.data(joined(words, {"whole"})).empty());
   const std::string whole = folder.read("whole");
   for (const int signal : {SIGKILL, SIGINT, SIGTERM}) {
     fs::remove(folder.path("rows"));
@@ -62,7 +47,7 @@ TEST_CASE("killed while it runs, it goes on to the same bytes") {
     surroundings.signal_when = [&] {
       return fs::exists(folder.path("rows")) && fs::file_size(folder.path("rows"), none) > 4000;
     };
-    const Outcome outcome = folder.run(with(words, {"rows"}), surroundings);
+    const Outcome outcome = folder.run(joined(words, {"rows"}), surroundings);
     CAPTURE(signal);
     if (outcome.status != 0) {  // it may have been done before the signal came
       CHECK(outcome.status == (signal == SIGKILL ? -SIGKILL : 128 + signal));
@@ -70,57 +55,52 @@ TEST_CASE("killed while it runs, it goes on to the same bytes") {
       CHECK(whole.starts_with(cut));
       if (signal != SIGKILL) {
         CHECK(cut.back() == '\n');
-        CHECK(outcome.err.find("--resume goes on from there") != std::string::npos);
+        CHECK(contains(outcome.err, "--resume goes on from there"));
       }
     }
-    CHECK(folder.data(with(words, {"rows", "--resume"})).empty());
+    CHECK(folder.data(joined(words, "rows --resume")).empty());
     CHECK(folder.read("rows") == whole);
   }
 }
 
-TEST_CASE("what is whole stays as it is") {
-  const Folder folder;
-  const Words words = with(kSweep, {"--format", "csv"});
-  CHECK(folder.data(with(words, {"--resume"})).empty());  // nothing is there yet
+TEST_CASE_IN_FOLDER("what is whole stays as it is") {
+  const Words words = joined(kSweep, "--format csv");
+  CHECK(folder.data(joined(words, {"--resume"})).empty());  // nothing is there yet
   const std::string whole = folder.read("rows");
-  CHECK(folder.data(with(words, {"--resume"})).empty());
+  CHECK(folder.data(joined(words, {"--resume"})).empty());
   CHECK(folder.read("rows") == whole);
 }
 
-TEST_CASE("the rows of another sweep are refused, and stay") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("the rows of another sweep are refused, and stay") {
   folder.write("p.json", kProfile);
-  const Words words{"sweep", "--profile", "p.json", "-p", "1,2", "-m", "4", "--format", "csv", "-o", "rows"};
+  const Words words = "sweep --profile p.json -p 1,2 -m 4 --format csv -o rows";
   CHECK(folder.data(words).empty());
   const std::string whole = folder.read("rows");
-  CHECK(folder.refusal(with(words, {"--resume", "-m", "6"})).find("error[C050]") == 0);
-  CHECK(folder.refusal(with(words, {"--resume", "--comm", "1us"})).find("this is not row 0 of this sweep") !=
-        std::string::npos);
-  CHECK(folder.refusal(with(words, {"--resume", "--format", "json"})).find("error[C050]") == 0);
+  CHECK(folder.refusal(joined(words, "--resume -m 6")).find("error[C050]") == 0);
+  CHECK(contains(folder.refusal(joined(words, "--resume --comm 1us")), "this is not row 0 of this sweep"));
+  CHECK(folder.refusal(joined(words, "--resume --format json")).find("error[C050]") == 0);
   folder.write("p.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 1001"));
-  CHECK(folder.refusal(with(words, {"--resume"})).find("this is not row 0 of this sweep") != std::string::npos);
+  CHECK(contains(folder.refusal(joined(words, {"--resume"})), "this is not row 0 of this sweep"));
   CHECK(folder.read("rows") == whole);
 }
 
-TEST_CASE("a file is not replaced without a word") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a file is not replaced without a word") {
   folder.write("rows", "precious\n");
-  CHECK(folder.refusal(with(kSweep, {"--format", "csv"})) ==
+  CHECK(folder.refusal(joined(kSweep, "--format csv")) ==
         "error[C050]: the file has something in it, and a sweep replaces nothing\n"
         "  --> rows\n"
         "  = help: add --resume to go on with it, name another file, or remove it\n");
 }
 
-TEST_CASE("interrupted, a table shows what was done") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("interrupted, a table shows what was done") {
   Surroundings surroundings;
   surroundings.signal = SIGINT;
   const auto begin = std::chrono::steady_clock::now();
   surroundings.signal_when = [&] { return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(400); };
-  const Outcome outcome = folder.run({"sweep", "-p", "16", "-m", "64", "--comm", "0.0001:10:+0.0001"}, surroundings);
+  const Outcome outcome = folder.run("sweep -p 16 -m 64 --comm 0.0001:10:+0.0001", surroundings);
   CHECK(outcome.status == 130);
-  CHECK(outcome.out.find("cut off after") != std::string::npos);
-  CHECK(outcome.out.find("best by throughput") != std::string::npos);
+  CHECK(contains(outcome.out, "cut off after"));
+  CHECK(contains(outcome.out, "best by throughput"));
 }
 
 }  // namespace

@@ -1,8 +1,4 @@
 // What configurations of other frameworks say beside sizes and degrees: formats, changes of a named model, bounds.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -12,7 +8,7 @@ constexpr const char* kRecipeOf8b = R"json("model": "AutoBridge.from_hf_pretrain
 
 struct FrameworkFacts {
   std::string text;
-  [[nodiscard]] bool has(const std::string& part) const { return text.find(part) != std::string::npos; }
+  [[nodiscard]] bool has(const std::string& part) const { return contains(text, part); }
 };
 
 FrameworkFacts facts_of_config(const Folder& folder, const std::string& tool, const std::string& text) {
@@ -33,8 +29,7 @@ FrameworkFacts facts_of_recipe(const Folder& folder, const std::string& assignme
 
 }  // namespace
 
-TEST_CASE("recipes: the number format, its scales, and lists") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("recipes: the number format, its scales, and lists") {
   CHECK(facts_of_recipe(folder, "").has("dtype = \"bf16\""));
   const FrameworkFacts current =
       facts_of_recipe(folder, R"(, "mixed_precision": "bf16_with_fp8_current_scaling_mixed")");
@@ -50,8 +45,7 @@ TEST_CASE("recipes: the number format, its scales, and lists") {
   CHECK(modules.has("recompute-modules = \"core_attn,mlp\"\n"));
 }
 
-TEST_CASE("layers and predicted tokens that a file changes of the model it names") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("layers and predicted tokens that a file changes of the model it names") {
   CHECK(facts_of_recipe(folder, R"(, "model.num_layers": 4)").has("model-size = \"layers=4\"\n"));
   CHECK_FALSE(facts_of_recipe(folder, "").has("model-size"));
   const std::string primus = R"(modules: {pre_trainer: {model: llama2_70B.yaml, overrides: {micro_batch_size: 1,
@@ -62,8 +56,7 @@ TEST_CASE("layers and predicted tokens that a file changes of the model it names
   CHECK(chunks.has("zero = 1\n"));
 }
 
-TEST_CASE("experts over tensor ranks leave the number of ranks as it is") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("experts over tensor ranks leave the number of ranks as it is") {
   const FrameworkFacts wide = facts_of_config(folder, "nemo", R"json({"assignments": {
     "model": "AutoBridge.from_hf_pretrained('deepseek-ai/DeepSeek-V3')", "model.tensor_model_parallel_size": 2,
     "model.expert_model_parallel_size": 64, "model.expert_tensor_parallel_size": 1, "model.seq_length": 4096,
@@ -72,8 +65,7 @@ TEST_CASE("experts over tensor ranks leave the number of ranks as it is") {
   CHECK(wide.has("ep = 32\n"));
 }
 
-TEST_CASE("windows, schedules and sharding of nanotron and GPT-NeoX") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("windows, schedules and sharding of nanotron and GPT-NeoX") {
   const FrameworkFacts nano =
       facts_of_config(folder, "nanotron", R"(model: {model_config: {num_hidden_layers: 8, hidden_size: 64,
   num_attention_heads: 2, intermediate_size: 128, vocab_size: 100, sliding_window_size: 20}}

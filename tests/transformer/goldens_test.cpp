@@ -1,13 +1,9 @@
 // Published figures of transformer sizes and FLOPs: Narayanan et al., SC 2021 (table 1), Korthikanti et al., MLSys 2023
 // (table 5); and closed forms that hold for every GPT.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

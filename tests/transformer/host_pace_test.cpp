@@ -1,14 +1,9 @@
 // The host beside the GPU: launches of experts' products one by one, and waits for the counts of their tokens.
 #include "cost_models/transformer/host_pace.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "cost_models/transformer/layer_cost.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

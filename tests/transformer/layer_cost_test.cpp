@@ -1,16 +1,8 @@
 // Costs of layers op by op: their sums, what fusion leaves of them, and the published shape of BERT-large.
 #include "cost_models/transformer/layer_cost.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cost_models/transformer/model_catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

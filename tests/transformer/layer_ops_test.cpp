@@ -1,15 +1,9 @@
 // What a layer's ops add up to on one rank: traffic, split, order.
 #include "cost_models/transformer/layer_ops.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "cost_models/transformer/model_catalog.hpp"
 #include "cost_models/transformer/op_list.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

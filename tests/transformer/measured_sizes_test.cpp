@@ -1,17 +1,11 @@
 // A real model measured at four microbatch sizes (traces/published/gpt-1.3b-v100): each size predicted from the others.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "cost_models/sizes/profile_at.hpp"
 #include "cost_models/transformer/profile_waves.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

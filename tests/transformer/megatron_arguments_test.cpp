@@ -1,10 +1,6 @@
 // Arguments of Megatron-LM and Megatron-DeepSpeed by name: what each means, or that it is named.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "formats/megatron/scenario_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -16,13 +12,9 @@ std::string flag_of_arguments(const MegatronScenario& scenario, const std::strin
   return "(none)";
 }
 
-bool text_has_argument(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 bool argument_noted(const MegatronScenario& scenario, const std::string& part) {
   return std::any_of(scenario.findings.begin(), scenario.findings.end(),
-                     [&](const std::string& finding) { return text_has_argument(finding, part); });
+                     [&](const std::string& finding) { return contains(finding, part); });
 }
 
 }  // namespace
@@ -35,30 +27,29 @@ TEST_CASE("Megatron-DeepSpeed's spellings and defaults of the model") {
   const auto sizes = [&](const std::string& more) {
     return flag_of_arguments(of("--vocab-size 32000 " + more), "model-size");
   };
-  CHECK(text_has_argument(sizes("--num-key-value-heads 4"), "kv_heads=4"));
-  CHECK_FALSE(text_has_argument(sizes("--num-key-value-heads 8"), "kv_heads"));
-  CHECK_FALSE(text_has_argument(sizes("--num-query-groups 4"), "kv_heads"));  // which Megatron-LM ignores
+  CHECK(contains(sizes("--num-key-value-heads 4"), "kv_heads=4"));
+  CHECK_FALSE(contains(sizes("--num-key-value-heads 8"), "kv_heads"));
+  CHECK_FALSE(contains(sizes("--num-query-groups 4"), "kv_heads"));  // which Megatron-LM ignores
   CHECK(flag_of_arguments(of("--swiglu --normalization rmsnorm"), "model") == "llama");
-  CHECK(text_has_argument(sizes("--normalization layernorm"), "norm=layer"));
+  CHECK(contains(sizes("--normalization layernorm"), "norm=layer"));
   CHECK(argument_noted(of("--normalization L2Norm"), "--normalization L2Norm: counts as LayerNorm"));
   CHECK_FALSE(argument_noted(of("--normalization layernorm"), "normalization"));
-  CHECK(text_has_argument(sizes("--pad-vocab-size-to 250880"), "vocabulary=250880"));
-  CHECK(text_has_argument(sizes("--quick-geglu"), "feed_forward=4096"));
-  CHECK(text_has_argument(sizes("--quick-geglu"), "gated=yes"));
-  CHECK(text_has_argument(sizes("--swiglu"), "feed_forward=2688"));
-  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "experts_per_token=1"));
-  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "moe_every=2"));
-  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "experts_per_token=2"));
-  CHECK(text_has_argument(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "moe_every=4"));
-  CHECK(text_has_argument(sizes("--num-experts 8"), "experts_per_token=2"));
-  CHECK_FALSE(text_has_argument(sizes("--num-experts 8"), "moe_every"));
-  CHECK(text_has_argument(sizes("--kv-channels 64"), "head_size=64"));
+  CHECK(contains(sizes("--pad-vocab-size-to 250880"), "vocabulary=250880"));
+  CHECK(contains(sizes("--quick-geglu"), "feed_forward=4096"));
+  CHECK(contains(sizes("--quick-geglu"), "gated=yes"));
+  CHECK(contains(sizes("--swiglu"), "feed_forward=2688"));
+  CHECK(contains(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "experts_per_token=1"));
+  CHECK(contains(sizes("--num-experts 8 --deepspeed --zero-stage 1"), "moe_every=2"));
+  CHECK(contains(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "experts_per_token=2"));
+  CHECK(contains(sizes("--num-experts 8 --deepspeed --topk 2 --expert-interval 4"), "moe_every=4"));
+  CHECK(contains(sizes("--num-experts 8"), "experts_per_token=2"));
+  CHECK_FALSE(contains(sizes("--num-experts 8"), "moe_every"));
+  CHECK(contains(sizes("--kv-channels 64"), "head_size=64"));
   const std::string latent = sizes("--multi-latent-attention --kv-channels 64");
-  CHECK(text_has_argument(latent, "head_size=128"));
-  CHECK_FALSE(text_has_argument(latent, "head_size=64"));
-  CHECK(text_has_argument(sizes("--mtp-num-layers 1"), "predicted_tokens=1"));
-  CHECK(
-      text_has_argument(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
+  CHECK(contains(latent, "head_size=128"));
+  CHECK_FALSE(contains(latent, "head_size=64"));
+  CHECK(contains(sizes("--mtp-num-layers 1"), "predicted_tokens=1"));
+  CHECK(contains(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
 }
 
 TEST_CASE("attention and ranks of a sequence by the framework") {

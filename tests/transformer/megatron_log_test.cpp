@@ -3,13 +3,8 @@
 // Apache-2.0), without the arguments that change nothing.
 #include "formats/megatron/log.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "formats/megatron/scenario_of.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -80,8 +75,7 @@ TEST_CASE("a log's arguments are a scenario, and its iterations a measurement") 
   CHECK(scenario.findings.empty());                    // some_new_argument is one of many defaults
   CHECK(scenario.measured_iteration == 1'376'100'000);
   CHECK(scenario.measured_lines == 4);
-  CHECK(write_scenario(scenario, "train.log").find("# measured: 1.376 s per iteration, the median of the log\n") !=
-        std::string::npos);
+  CHECK(contains(write_scenario(scenario, "train.log"), "# measured: 1.376 s per iteration, the median of the log\n"));
 }
 
 TEST_CASE("lines may have something in front of them, and other line ends") {
@@ -191,13 +185,9 @@ TEST_CASE("a block without its end, or without the model's size, is refused") {
   const std::string cut = kLog.substr(0, kLog.find("  world_size"));
   CHECK_FALSE(is_megatron_log(cut));
   const std::string small = replaced_in(kLog, "  hidden_size ", "  hidden_sizes ");
-  try {
-    (void)read_megatron(small, "train.log");
-    FAIL("it was read");
-  } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "F001");
-    CHECK(error.diagnostics().front().place == "train.log");
-  }
+  const Diagnostic problem = first_problem([&] { (void)read_megatron(small, "train.log"); });
+  CHECK(problem.code == "F001");
+  CHECK(problem.place == "train.log");
   CHECK(median_iteration_time({}) == 0);
   MegatronLog one;
   one.intervals.push_back({1, 7, 0, 0, {}});

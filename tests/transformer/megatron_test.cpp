@@ -1,12 +1,7 @@
 // Launch scripts of Megatron-LM: the shell's words, and what they mean as a scenario.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/scenario_of.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -50,11 +45,9 @@ std::string flag(const MegatronScenario& scenario, const std::string& name) {
   return "(none)";
 }
 
-bool megatron_has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 bool found(const MegatronScenario& scenario, const std::string& part) {
   return std::any_of(scenario.findings.begin(), scenario.findings.end(),
-                     [&](const std::string& finding) { return megatron_has(finding, part); });
+                     [&](const std::string& finding) { return contains(finding, part); });
 }
 
 }  // namespace
@@ -108,9 +101,9 @@ TEST_CASE("a script as a scenario") {
   const std::string sizes = flag(scenario, "model-size");
   for (const char* part : {"layers=32", "hidden=2560", "heads=32", "feed_forward=10240", "positions=2048", "biases=yes",
                            "tied_embedding=yes", "norm=layer"}) {
-    CHECK(megatron_has(sizes, part));
+    CHECK(contains(sizes, part));
   }
-  CHECK(megatron_has(sizes, "vocabulary=50688"));  // 50257, padded to a multiple of 128 * 4
+  CHECK(contains(sizes, "vocabulary=50688"));  // 50257, padded to a multiple of 128 * 4
   CHECK(flag(scenario, "tp") == "4");
   CHECK(flag(scenario, "sequence-parallel") == "true");
   CHECK(flag(scenario, "dp") == "2");
@@ -195,7 +188,7 @@ TEST_CASE("experts, latent attention and interleaving") {
                            "rope_size=64", "expert_groups=8", "groups_per_token=4", "value_size=128",
                            "shared_feed_forward=2048", "vocabulary=129280", "predicted_tokens=1"}) {
     CAPTURE(part);
-    CHECK(megatron_has(sizes, part));
+    CHECK(contains(sizes, part));
   }
   CHECK(flag(scenario, "schedule") == "interleaved");
   CHECK(flag(scenario, "chunks") == "2");
@@ -211,9 +204,9 @@ TEST_CASE("norms of queries and keys, which latent attention has elsewhere") {
       "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
       "--seq-length 2048 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 ";
   const auto sizes = [&](const std::string& more) { return flag(read_megatron(plain + more, "x.sh"), "model-size"); };
-  CHECK(megatron_has(sizes("--qk-layernorm"), ",qk_norm=head"));
-  CHECK_FALSE(megatron_has(sizes(""), "qk_norm"));
-  CHECK_FALSE(megatron_has(sizes("--qk-layernorm --multi-latent-attention"), "qk_norm"));
+  CHECK(contains(sizes("--qk-layernorm"), ",qk_norm=head"));
+  CHECK_FALSE(contains(sizes(""), "qk_norm"));
+  CHECK_FALSE(contains(sizes("--qk-layernorm --multi-latent-attention"), "qk_norm"));
   CHECK_FALSE(found(read_megatron(plain + "--qk-layernorm", "x.sh"), "qk-layernorm"));
 }
 
@@ -292,18 +285,11 @@ TEST_CASE("a script's user buffers, and what of them it switches off") {
 }
 
 TEST_CASE("what a script does not say is refused or said") {
-  const auto refusal = [](const std::string& text) {
-    try {
-      (void)read_megatron(text, "x.sh");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK(megatron_has(refusal("echo hello"), "P010"));
-  CHECK(megatron_has(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
-  CHECK(megatron_has(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
-                     "--num-layers"));
+  const auto refusal = [](const std::string& text) { return problems_of([&] { (void)read_megatron(text, "x.sh"); }); };
+  CHECK(contains(refusal("echo hello"), "P010"));
+  CHECK(contains(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
+  CHECK(contains(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
+                 "--num-layers"));
   const MegatronScenario bare =
       read_megatron("--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16", "x");
   CHECK(found(bare, "vocabulary"));

@@ -1,18 +1,12 @@
 // Modelled profiles: sums of kernels and of collectives that nothing hides.
 #include "cost_models/transformer/modelled_profile.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -31,12 +25,7 @@ ModelRequest request_of(const std::string& name, int tensor) {
 }
 
 std::string refusal(const ModelRequest& request) {
-  try {
-    (void)modelled_profile(request);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return {};
+  return problems_of([&] { (void)modelled_profile(request); });
 }
 
 }  // namespace
@@ -128,17 +117,17 @@ TEST_CASE("a split that does not fit is refused, all reasons at once") {
   request.setup.parallel.context = 3;
   request.setup.parallel.expert = 2;
   const std::string text = refusal(request);
-  CHECK(text.find("F003") != std::string::npos);
-  CHECK(text.find("--tp 4 or 8") != std::string::npos);
-  CHECK(text.find("F003") != std::string::npos);
-  CHECK(text.find("F003") != std::string::npos);
+  CHECK(contains(text, "F003"));
+  CHECK(contains(text, "--tp 4 or 8"));
+  CHECK(contains(text, "F003"));
+  CHECK(contains(text, "F003"));
   request = request_of("gpt3-22b", 8);
   request.setup.sequence = 4096;
-  CHECK(refusal(request).find("F002") != std::string::npos);
+  CHECK(contains(refusal(request), "F002"));
   request = request_of("mixtral-8x7b", 1);
   request.setup.parallel.data = 4;
   request.setup.parallel.expert = 3;
-  CHECK(refusal(request).find("--ep 2 or 4") != std::string::npos);
+  CHECK(contains(refusal(request), "--ep 2 or 4"));
 }
 
 TEST_CASE("devices of the pipeline whose wires read the same have the same times") {

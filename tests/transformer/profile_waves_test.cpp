@@ -1,16 +1,10 @@
 // Waves of a profiled transformer: sizes in between of modelled truths, whose staircase is that of tiles and memory.
 #include "cost_models/transformer/profile_waves.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "cost_models/sizes/profile_at.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

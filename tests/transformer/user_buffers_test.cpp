@@ -1,13 +1,7 @@
 // --tensor-overlap userbuffers: which products run in parts, and what of their exchanges nothing hides.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cost_models/transformer/layer_cost.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,14 +1,9 @@
 // fill_bubbles: PipeFisher's model for BERT-Large through the real simulation, and its rules on many schedules.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <tuple>
-
 #include "schedules/catalog.hpp"
 #include "sim/analysis/fill_bubbles.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;

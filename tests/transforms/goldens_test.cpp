@@ -1,7 +1,6 @@
 // Published and calculated numbers of 2BP, recomputation and Mario, through the engine.
-#include <doctest/doctest.h>
-
 #include "schedules/transforms/mario.hpp"
+#include "tests/support/test.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;

@@ -1,17 +1,11 @@
 // Every transform on random schedules and on every row of the catalog: the result is complete and free of deadlock, and
 // does what the transform promises. The list timing that plans is held against the engine on the way.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <tuple>
-
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/mario.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;

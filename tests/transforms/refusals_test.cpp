@@ -1,7 +1,5 @@
 // What transforms refuse, and in which words.
-#include <doctest/doctest.h>
-
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;
@@ -10,12 +8,7 @@ using namespace debubble::testing;
 namespace {
 
 Diagnostic refusal(const std::string& name, const Schedule& schedule, const Params& params = {}) {
-  try {
-    (void)transformed(name, schedule, params);
-  } catch (const InputError& error) {
-    return error.diagnostics().front();
-  }
-  return {};
+  return first_problem([&] { (void)transformed(name, schedule, params); });
 }
 
 }  // namespace

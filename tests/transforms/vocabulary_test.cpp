@@ -1,12 +1,6 @@
 // vocabulary-parallel: the paper's peaks, 1F1B's bubble, and every other insertion on tiny cases.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <utility>
-
 #include "sim/rows/check.hpp"
+#include "tests/support/test.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;

@@ -1,9 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "cost_models/partition/blocks.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,10 +1,7 @@
 #include "sim/rows/check.hpp"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "schedules/catalog.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,11 +1,7 @@
 // The tracks of a trace that explain: idle times by cause, and the critical path.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/test.hpp"
 #include "tests/unit/traced_run.hpp"
 
 namespace debubble {
@@ -62,8 +58,8 @@ TEST_CASE("slices of the critical path fill the step, and those of idle times th
 TEST_CASE("a trace of ops only has neither track, and is otherwise the same events") {
   const Run run = simulated("zb-h1", 4, 8, P2p::kOverlapped, 700);
   const std::string trace = trace_of(run, "", false);
-  CHECK(trace.find("critical path") == std::string::npos);
-  CHECK(trace.find("\"idle\"") == std::string::npos);
+  CHECK_FALSE(contains(trace, "critical path"));
+  CHECK_FALSE(contains(trace, "\"idle\""));
   CHECK(problems_of(trace) == "");
   std::vector<std::string> names;
   std::vector<std::string> ops_only;
@@ -86,11 +82,9 @@ TEST_CASE("a measured thing on the critical path that began before its cause end
   run.timeline.spans[1].begin = 5600;
   const std::string trace = trace_of(run);
   CHECK(problems_of(trace) == "");
-  CHECK(
-      trace.find(R"({"name":"PP:1SEND_B0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":4.500,"dur":1.000,)") !=
-      std::string::npos);
-  CHECK(trace.find(R"({"name":"wait","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":5.500,"dur":0.100,)") !=
-        std::string::npos);
+  CHECK(contains(trace,
+                 R"({"name":"PP:1SEND_B0","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":4.500,"dur":1.000,)"));
+  CHECK(contains(trace, R"({"name":"wait","cat":"critical path","ph":"X","pid":2,"tid":201,"ts":5.500,"dur":0.100,)"));
 }
 
 }  // namespace

@@ -1,17 +1,12 @@
 #include "formats/exporters/chrome_trace.hpp"
 
-#include <doctest/doctest.h>
-
 #include <ctime>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <variant>
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/traced_run.hpp"
 
 namespace debubble {
@@ -127,9 +122,9 @@ TEST_CASE("transfers that take no time are arrows without slices") {
   Run run = small_run();
   for (Transfer& transfer : run.timeline.transfers) transfer.end = transfer.begin;
   const std::string trace = trace_of(run);
-  CHECK(trace.find("SEND_F0\",\"cat\"") == std::string::npos);
-  CHECK(trace.find("\"ph\":\"s\"") != std::string::npos);
-  CHECK(trace.find("\"name\":\"send\"") == std::string::npos);
+  CHECK_FALSE(contains(trace, "SEND_F0\",\"cat\""));
+  CHECK(contains(trace, "\"ph\":\"s\""));
+  CHECK_FALSE(contains(trace, "\"name\":\"send\""));
   CHECK(problems_of(trace) == "");
 }
 
@@ -138,7 +133,7 @@ TEST_CASE("ops that take no time carry no arrow, and one nanosecond is enough fo
     Run run = small_run();
     run.timeline.spans[0].end = run.timeline.spans[0].begin + duration;
     const std::string trace = trace_of(run);
-    CHECK((trace.find("\"activation\"") != std::string::npos) == (duration > 0));
+    CHECK((contains(trace, "\"activation\"")) == (duration > 0));
     CHECK(problems_of(trace) == "");
   }
 }
@@ -170,8 +165,8 @@ TEST_CASE("with more than 99 lanes on a device thread ids stay unique") {
   Run run = small_run();
   run.timeline.transfers.assign(150, {Op{}, 0, 2, 0, 1, 1001, 1500, 0, 0, 1, {}});
   const std::string trace = trace_of(run);
-  CHECK(trace.find("\"tid\":1001,") != std::string::npos);
-  CHECK(trace.find("\"name\":\"recv 150\"") != std::string::npos);
+  CHECK(contains(trace, "\"tid\":1001,"));
+  CHECK(contains(trace, "\"name\":\"recv 150\""));
   CHECK(problems_of(trace) == "");
 }
 
@@ -180,9 +175,10 @@ TEST_CASE("an overlapped pair is one slice with both ops in its name and its arg
   run.timeline.set_partner(3, Op{OpKind::kInputGrad, false, 1, 7});
   run.timeline.spans[3].op = Op{OpKind::kForward, true, 1, 12};
   const std::string trace = trace_of(run);
-  CHECK(trace.find(R"({"name":"PP:(1F12;1I7)OVERLAP_F_B","cat":"compute")") != std::string::npos);
-  CHECK(trace.find(R"("args":{"stage":1,"microbatch":12,"kind":"forward","partner_stage":1,"partner_microbatch":7,)"
-                   R"("partner_kind":"input gradient",)") != std::string::npos);
+  CHECK(contains(trace, R"({"name":"PP:(1F12;1I7)OVERLAP_F_B","cat":"compute")"));
+  CHECK(contains(trace,
+                 R"("args":{"stage":1,"microbatch":12,"kind":"forward","partner_stage":1,"partner_microbatch":7,)"
+                 R"("partner_kind":"input gradient",)"));
   CHECK(problems_of(trace) == "");
 }
 
@@ -190,7 +186,7 @@ TEST_CASE("a late recomputation and its backward do not overlap, and their slice
   Run run = small_run();
   run.timeline.spans[3].op = Op{OpKind::kRecompute, true, 1, 0};
   run.timeline.set_partner(3, Op{OpKind::kBackward, false, 1, 0});
-  CHECK(trace_of(run).find(R"({"name":"PP:1R0;1B0","cat":"compute")") != std::string::npos);
+  CHECK(contains(trace_of(run), R"({"name":"PP:1R0;1B0","cat":"compute")"));
 }
 
 TEST_CASE("where microbatches are cut into slices, args name the microbatch and its slice") {
@@ -198,7 +194,7 @@ TEST_CASE("where microbatches are cut into slices, args name the microbatch and 
   run.schedule.pieces = 4;
   run.schedule.sliced = true;
   run.timeline.spans[0].op.microbatch = 31;
-  CHECK(trace_of(run).find(R"({"stage":0,"microbatch":7,"kind":"forward","piece":31,"slice":3,)") != std::string::npos);
+  CHECK(contains(trace_of(run), R"({"stage":0,"microbatch":7,"kind":"forward","piece":31,"slice":3,)"));
 }
 
 TEST_CASE("copies say which way they go, and their lane where to") {
@@ -209,20 +205,19 @@ TEST_CASE("copies say which way they go, and their lane where to") {
   copy.end = 1500;
   run.timeline.copies = {copy};
   std::string trace = trace_of(run);
-  CHECK(trace.find("\"name\":\"copy to host\"") != std::string::npos);
-  CHECK(trace.find("\"kind\":\"copy out\"") != std::string::npos);
+  CHECK(contains(trace, "\"name\":\"copy to host\""));
+  CHECK(contains(trace, "\"kind\":\"copy out\""));
   CHECK(problems_of(trace) == "");
   run.timeline.copies[0].way = Copy::Way::kBack;
   run.timeline.copies[0].peer = 1;
   trace = trace_of(run);
-  CHECK(trace.find("\"name\":\"copy to partner\"") != std::string::npos);
-  CHECK(trace.find("\"kind\":\"copy back\"") != std::string::npos);
+  CHECK(contains(trace, "\"name\":\"copy to partner\""));
+  CHECK(contains(trace, "\"kind\":\"copy back\""));
 }
 
 TEST_CASE("the process name lists the stages of all replicas") {
-  CHECK(trace_of(simulated("chimera", 4, 4, P2p::kOverlapped, 0)).find("device 1 (stages 1, 2)") != std::string::npos);
-  CHECK(trace_of(simulated("interleaved", 4, 4, P2p::kOverlapped, 0)).find("device 3 (stages 3, 7)") !=
-        std::string::npos);
+  CHECK(contains(trace_of(simulated("chimera", 4, 4, P2p::kOverlapped, 0)), "device 1 (stages 1, 2)"));
+  CHECK(contains(trace_of(simulated("interleaved", 4, 4, P2p::kOverlapped, 0)), "device 3 (stages 3, 7)"));
 }
 
 TEST_CASE("memory is counted in MiB, total and by category, without categories that stay empty") {
@@ -238,7 +233,7 @@ TEST_CASE("memory is counted in MiB, total and by category, without categories t
   const std::string trace = trace_of(run);
   std::vector<std::string> counters;
   for (const std::string& line : event_lines(trace)) {
-    if (line.find("\"ph\":\"C\"") != std::string::npos) counters.push_back(line);
+    if (contains(line, "\"ph\":\"C\"")) counters.push_back(line);
   }
   CHECK(
       counters ==
@@ -254,8 +249,8 @@ TEST_CASE("a measured timeline says that it is measured") {
   Run run = small_run();
   run.timeline.measured = true;
   const std::string trace = trace_of(run);
-  CHECK(trace.find("modelled") == std::string::npos);
-  CHECK(trace.find("\"source\":\"measured\"}}") != std::string::npos);
+  CHECK_FALSE(contains(trace, "modelled"));
+  CHECK(contains(trace, "\"source\":\"measured\"}}"));
 }
 
 TEST_CASE("a large trace is streamed, at about a million events per second") {

@@ -1,14 +1,10 @@
 // The reader of compute_comms tables: what it accepts, and each thing that PyTorch's own validation lets pass.
-#include <doctest/doctest.h>
-
-#include <string>
-
+#include "schedules/exchange/comms_table.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
-#include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "schedules/exchange/expressible.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -18,7 +14,7 @@ const std::string kGood =
     "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n";
 
 std::string complaint(const std::string& text) {
-  return test::problems_of([&] { (void)read_comms_table(text, "t.csv"); });
+  return problems_of([&] { (void)read_comms_table(text, "t.csv"); });
 }
 
 std::string with(const std::string& from, const std::string& to, std::string text = kGood) {
@@ -37,7 +33,7 @@ TEST_CASE("a compute_comms table gives its compute schedule") {
 TEST_CASE("a table whose communication is not the loader's says so") {
   const Schedule own = read_comms_table(kGood, "t.csv");
   REQUIRE(own.notes.size() == 1);
-  CHECK(own.notes[0].find("row 2, cell 3 has 1B0 where PyTorch's loader puts 1RECV_F1") != std::string::npos);
+  CHECK(contains(own.notes[0], "row 2, cell 3 has 1B0 where PyTorch's loader puts 1RECV_F1"));
   const ActionTable lowered = lower_as_pytorch(own, "t.csv");
   CHECK(read_comms_table(write_action_table(lowered), "t.csv").notes.empty());
 }
@@ -81,7 +77,7 @@ TEST_CASE("cells match the grammar in full, and none is empty") {
         "  --> t.csv:1:4\n"
         "  = help: write the microbatch's number after the letter, like 3F12\n");
   CHECK(complaint(with("0SEND_F1", "0SEND_F1x")).find("error[T024]: \"0SEND_F1x\" is not an action") == 0);
-  CHECK(complaint(with("0SEND_F1", "0SEND_F1,0RESHARD3")).find("RESHARD takes no microbatch") != std::string::npos);
+  CHECK(contains(complaint(with("0SEND_F1", "0SEND_F1,0RESHARD3")), "RESHARD takes no microbatch"));
   CHECK(complaint(with("0SEND_F1", "(0SEND_F1;0B0)OVERLAP_F_B")).find("error[T024]") == 0);
   CHECK(complaint(with("0SEND_F1", "0SEND_F1,")) ==
         "error[T024]: an empty cell in a compute_comms table\n"
@@ -93,7 +89,7 @@ TEST_CASE("cells match the grammar in full, and none is empty") {
 TEST_CASE("the older grammar shows by a W beside a B") {
   const std::string text = complaint("0F0,0B0,0W0\n");
   CHECK(text.find("error[T007]") == 0);
-  CHECK(text.find("older PyTorch tables write B for I and BW for B") != std::string::npos);
+  CHECK(contains(text, "older PyTorch tables write B for I and BW for B"));
 }
 
 TEST_CASE("numbers of transfers are in range") {
@@ -101,8 +97,7 @@ TEST_CASE("numbers of transfers are in range") {
         "error[T040]: 0SEND_F2 names a microbatch that computes nothing\n"
         "  --> t.csv:1:5\n"
         "  = help: microbatches run from 0 to 1\n");
-  CHECK(complaint(with("0SEND_F1", "0SEND_F1,7UNSHARD")).find("error[T040]: 7UNSHARD names a stage") !=
-        std::string::npos);
+  CHECK(contains(complaint(with("0SEND_F1", "0SEND_F1,7UNSHARD")), "error[T040]: 7UNSHARD names a stage"));
 }
 
 TEST_CASE("transfers stand in the row of their stage, and lead to another device") {
@@ -175,7 +170,7 @@ TEST_CASE("transfers in opposite order need buffers") {
 TEST_CASE("weights are gathered where they are used, and gradients reduced once, at the end") {
   CHECK(complaint("0UNSHARD,0F0,0RESHARD,0B0\n").find("error[T040]: 0B0: stage 0 is not gathered here") == 0);
   CHECK(complaint("0UNSHARD,0UNSHARD,0F0,0B0\n").find("error[T040]: 0UNSHARD: stage 0 is gathered already") == 0);
-  CHECK(complaint("0F0,0RESHARD,0B0\n").find("stage 0 is not gathered") != std::string::npos);
+  CHECK(contains(complaint("0F0,0RESHARD,0B0\n"), "stage 0 is not gathered"));
   CHECK(complaint("0F0,0I0,0REDUCE_GRAD,0W0\n").find("error[T040]: 0W0: stage 0 was reduced before") == 0);
   CHECK(complaint("0F0,0B0,0REDUCE_GRAD,0REDUCE_GRAD\n").find("error[T040]: 0REDUCE_GRAD: stage 0 was reduced") == 0);
   CHECK(complaint("0F0,1F0,1B0,0B0,0REDUCE_GRAD\n").find("error[T040]: 1REDUCE_GRAD is missing") == 0);

@@ -1,12 +1,10 @@
 #include "schedules/exchange/compute_table.hpp"
 
-#include <doctest/doctest.h>
-
 #include <ctime>
 
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/expressible.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tools/output/trace.hpp"
 
 namespace debubble {

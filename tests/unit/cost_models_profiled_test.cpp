@@ -1,10 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <string>
-
 #include "cost_models/profiled.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -42,7 +37,7 @@ Profile mixed() {
 
 std::string complaint(const Profile& profile, const std::vector<int>& partition, TrainingState state = {},
                       double share = 1) {
-  return test::problems_of([&] {
+  return problems_of([&] {
     std::vector<Assumption> assumptions;
     (void)profiled_costs(profile, partition, state, share, assumptions);
   });

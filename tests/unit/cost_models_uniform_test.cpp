@@ -1,6 +1,5 @@
-#include <doctest/doctest.h>
-
 #include "cost_models/uniform.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,9 +1,6 @@
 #include "tools/output/fail_if.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 #include "tools/output/metrics.hpp"
 

@@ -1,14 +1,8 @@
 // What schedules may hold beside F, B, I and W of equal pieces, on cases that a person has worked out by hand.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/rows/check.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 
@@ -129,13 +123,11 @@ std::vector<std::string> codes(const Schedule& schedule) {
 using Codes = std::vector<std::string>;
 
 std::string refusal(const Schedule& schedule, const StageCosts& costs, P2p p2p) {
-  try {
-    const auto lowered = lower(schedule, p2p);
-    (void)simulate_totals(std::get<Program>(lowered), costs, Topology::ideal(0, 0));
-  } catch (const InputError& error) {
-    return error.diagnostics().at(0).code;
-  }
-  return "";
+  return first_problem([&] {
+           const auto lowered = lower(schedule, p2p);
+           (void)simulate_totals(std::get<Program>(lowered), costs, Topology::ideal(0, 0));
+         })
+      .code;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
-#include <doctest/doctest.h>
-
 #include "sim/rows/check.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,15 +1,11 @@
 // Every type of finding: its code, its sentence, and arguments that the published schema lists.
 #include "formats/exporters/finding_text.hpp"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "tests/support/places.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;

@@ -1,19 +1,9 @@
 // Every verb's rows: names are unique, presets are what the targets hold, help fits a terminal.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <initializer_list>
-#include <memory>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "formats/text/choice.hpp"
 #include "scenario/check_scenario.hpp"
+#include "tests/support/test.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/flags/command_line.hpp"
 

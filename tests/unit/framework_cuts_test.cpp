@@ -1,12 +1,7 @@
 // Cuts that the packages themselves gave: torchtitan 0.3.0, nanotron 0.4 and DeepSpeed 0.19.8.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "cost_models/partition/framework_cuts.hpp"
 #include "sim/core/transformer.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -46,7 +41,7 @@ Cut cut_of(const std::string& rule, const TransformerShape& shape, int stages) {
 }
 
 std::string framework_cut_complaint(const std::string& rule, const TransformerShape& shape, int stages) {
-  return test::problems_of([&] { (void)cut_of(rule, shape, stages); });
+  return problems_of([&] { (void)cut_of(rule, shape, stages); });
 }
 
 TEST_CASE("torchtitan: embedding and head weigh as blocks, and what is left over goes to the first stages") {
@@ -79,7 +74,7 @@ TEST_CASE("nanotron: a rank takes what carries it past its share of the blocks' 
             .starts_with("error[L004]: nanotron's cut"));
   Profile unknown;
   unknown.layers.resize(6);
-  CHECK(test::problems_of([&] {
+  CHECK(problems_of([&] {
           (void)cut_layers(parse_cut_rule("nanotron"), {&unknown, 2});
         }).starts_with("error[C004]: nanotron's cut follows"));
 }

@@ -1,15 +1,11 @@
 #include "formats/json/json_text.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "formats/files/text_sink.hpp"
 #include "formats/json/json.hpp"
 #include "formats/text/text.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,11 +1,7 @@
 // Megatron's layout strings: read, written, and refused with the column.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "cost_models/partition/layout.hpp"
 #include "sim/core/layout_letters.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -22,7 +18,7 @@ Profile profile_of(int decoders, int mtp = 0, bool ends = true) {
 }
 
 std::string layout_complaint(const std::string& text, int stages, const Profile& profile) {
-  return test::problems_of([&] { (void)parse_layout(text, stages, profile); });
+  return problems_of([&] { (void)parse_layout(text, stages, profile); });
 }
 
 TEST_CASE("layouts are told from numbers of layers") {
@@ -115,14 +111,14 @@ TEST_CASE("predictors behind the head, as a modelled profile has them, are m on 
   profile.layers.emplace_back().kind = "predictor";
   CHECK(write_layout({3, 3}, profile) == "Ett|tmL");
   CHECK(parse_layout("Ett|tmL", 2, profile) == std::vector<int>{3, 3});
-  CHECK(test::problems_of([&] { (void)write_layout({5, 1}, profile); }).find("error[J034]") == 0);
+  CHECK(problems_of([&] { (void)write_layout({5, 1}, profile); }).find("error[J034]") == 0);
   CHECK(layout_complaint("Ett|tm|L", 3, profile).find("error[J034]: MTP layers are on an earlier stage") == 0);
 }
 
 TEST_CASE("a cut inside the embedding cannot be written") {
   Profile profile = profile_of(2);
   profile.layers.insert(profile.layers.begin(), profile.layers.front());
-  CHECK(test::problems_of([&] {
+  CHECK(problems_of([&] {
           (void)write_layout({1, 4}, profile);
         }).find("error[J034]: the partition cuts the embed") == 0);
   CHECK(write_layout({2, 3}, profile) == "E|ttL");

@@ -1,13 +1,8 @@
 // Small things that many parts share: lists that are typed, and medians.
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "sim/core/keyed_list.hpp"
 #include "sim/core/median.hpp"
 #include "sim/core/split.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 

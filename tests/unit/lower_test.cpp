@@ -1,10 +1,6 @@
 // What `lower` makes of schedules that are not whole: an InputError that says what is wrong, never a crash.
-#include <doctest/doctest.h>
-
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "sim/engine/program.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

@@ -1,9 +1,7 @@
 #include "schedules/common/memory_limit.hpp"
 
-#include <doctest/doctest.h>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -26,12 +24,8 @@ std::vector<Bytes> limits(const std::string& text, const PlanningCosts& costs, i
 // Code and help of the refusal; "" when it is not refused.
 template <typename Call>
 std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.diagnostics().front().code + ": " + error.diagnostics().front().help;
-  }
-  return "";
+  const Diagnostic problem = first_problem([&] { call(); });
+  return problem.code.empty() ? "" : problem.code + ": " + problem.help;
 }
 
 TEST_CASE("a memory limit counts activations of a device share") {

@@ -1,16 +1,9 @@
 // The fastest cut whose stages fit, against brute force over all cuts.
 #include "cost_models/partition/memory.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "schedules/catalog.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/every_cut.hpp"
 
 using namespace debubble;

@@ -1,9 +1,6 @@
 // sim/core/numbers.hpp: what is a number, and what is left of the text.
 #include "sim/core/numbers.hpp"
-
-#include <doctest/doctest.h>
-
-#include <string>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,10 +1,6 @@
 // The table of the start rule (sim/core/op.hpp): what its rows must agree on.
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-
 #include "sim/core/op.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

@@ -1,18 +1,14 @@
 #include "formats/files/output_file.hpp"
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
-#include <stdexcept>
 
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/trace_promises.hpp"
 
 namespace debubble {

@@ -1,17 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <numeric>
 #include <random>
-#include <string>
-#include <tuple>
 
 #include "cost_models/partition/partition.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/every_cut.hpp"
-#include "tests/unit/problems_of.hpp"
 
 namespace debubble {
 namespace {
@@ -95,19 +87,19 @@ TEST_CASE("ten thousand layers on 512 stages are no trouble") {
 TEST_CASE("the longest times do not overflow") {
   const std::vector<Nanoseconds> longest(100, kLongestDuration);
   CHECK(balanced_cut(with_times(longest), 3) == std::vector<int>{33, 33, 34});
-  CHECK(test::problems_of([] { (void)balanced_cut(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
+  CHECK(problems_of([] { (void)balanced_cut(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
         "error[L007]: the times of all layers together overflow\n"
         "  = help: check the layers' times, or the sizes that a --model was given\n");
 }
 
 TEST_CASE("too few layers or stages are refused") {
-  CHECK(test::problems_of([] {
+  CHECK(problems_of([] {
           (void)balanced_cut(with_times({1, 2}), 3);
         }) ==
         "error[L004]: 3 stages need at least as many layers; m has 2\n"
         "  --> --partition\n"
         "  = help: use at most 2 stages (devices times chunks)\n");
-  CHECK(test::problems_of([] {
+  CHECK(problems_of([] {
           (void)balanced_cut(with_times({1, 2}), 0);
         }) ==
         "error[L004]: a pipeline has at least one stage; got 0\n"

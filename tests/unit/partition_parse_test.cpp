@@ -1,9 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "cost_models/partition/partition.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -15,7 +11,7 @@ std::vector<int> typed_cut(const std::string& text, int stages, int layers) {
 }
 
 std::string partition_parse_complaint(const std::string& text, int stages, int layers) {
-  return test::problems_of([&] { (void)typed_cut(text, stages, layers); });
+  return problems_of([&] { (void)typed_cut(text, stages, layers); });
 }
 
 TEST_CASE("a partition that fits is read") {
@@ -28,8 +24,7 @@ TEST_CASE("a partition must place every layer once") {
         "error[L006]: layers in model / layers placed: 6 / 5\n"
         "  --> --partition\n"
         "  = help: the numbers must add up to 6\n");
-  CHECK(partition_parse_complaint("2147483647,2147483647", 2, 6).find("layers placed: 6 / 4294967294\n") !=
-        std::string::npos);
+  CHECK(contains(partition_parse_complaint("2147483647,2147483647", 2, 6), "layers placed: 6 / 4294967294\n"));
 }
 
 TEST_CASE("a partition has one number per stage, and both totals are reported") {

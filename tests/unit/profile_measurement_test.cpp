@@ -1,15 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "formats/profile/profile_json.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
-
-using test::problems_of;
-using test::replaced;
 
 const std::string kGood = R"({
   "schema": "debubble.profile/1", "model": "tiny", "dtype": "bf16", "microbatch_size": 2, "sequence_length": 128,
@@ -106,14 +99,14 @@ TEST_CASE("the division of a backward is one of its words") {
 }
 
 TEST_CASE("a measurement's members are read as strictly as all others") {
-  CHECK(complaint_after("\"kernels\": 12", "\"kernals\": 12").find("did you mean \"kernels\"?") != std::string::npos);
+  CHECK(contains(complaint_after("\"kernels\": 12", "\"kernals\": 12"), "did you mean \"kernels\"?"));
   CHECK(complaint_after("\"overhead_ppm\": -1200", "\"overhead_ppm\": -1000001").find("error[P004]") == 0);
   CHECK(complaint_after("\"count\": 7", "\"count\": 0").find("error[P004]") == 0);
   CHECK(complaint_after("\"what\": \"dropped records\"", "\"what\": \"\"").find("error[P019]") == 0);
   CHECK(complaint_after("\"most_mhz\": 1980", "\"most_mhz\": 2147483648").find("error[P004]") == 0);
   CHECK(complaint_after("[{\"what\": \"dropped records\", \"count\": 7}]", "7").find("error[P007]") == 0);
-  CHECK(complaint_after("{\"what\": \"dropped records\", \"count\": 7}", "7").find("m.json#/measurement/losses/0\n") !=
-        std::string::npos);
+  CHECK(contains(complaint_after("{\"what\": \"dropped records\", \"count\": 7}", "7"),
+                 "m.json#/measurement/losses/0\n"));
 }
 
 }  // namespace

@@ -1,21 +1,16 @@
 // The profiles in traces/published give back the figures that were published.
-#include <doctest/doctest.h>
-
-#include <array>
-#include <string>
-
 #include "cost_models/partition/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "tests/support/places.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
 
 Profile published(const std::string& name, std::string* text = nullptr) {
   const std::string path = debubble::testing::source_directory() + "/traces/published/" + name + ".json";
-  const std::string found = test::contents_of(path);
+  const std::string found = contents_of(path);
   if (text != nullptr) *text = found;
   return read_profile(found, path);
 }

@@ -1,15 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "formats/profile/profile_json.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
-
-using test::problems_of;
-using test::replaced;
 
 const std::string kProfileReaderGood = R"({
   "schema": "debubble.profile/1",
@@ -88,16 +81,15 @@ TEST_CASE("text that is not JSON is reported with line and column") {
         "  --> tiny.json:1:1\n"
         "  = help: the file may be cut off or edited by hand; docs/profile.schema.json describes it\n");
   const std::string cut = complaint(kProfileReaderGood.substr(0, kProfileReaderGood.find("\"embedding\"")));
-  CHECK(cut.find("unexpected end of input") != std::string::npos);
-  CHECK(cut.find("--> tiny.json:10:14\n") != std::string::npos);
+  CHECK(contains(cut, "unexpected end of input"));
+  CHECK(contains(cut, "--> tiny.json:10:14\n"));
   const std::string garbage = complaint(kProfileReaderGood + "x");
   CHECK(garbage.find("error[P001]: not valid JSON: syntax error while parsing value - invalid literal; last read: ") ==
         0);
-  CHECK(garbage.find("--> tiny.json:18:1\n") != std::string::npos);
-  CHECK(complaint(kProfileReaderGood + "{}").find("unexpected '{'; expected end of input\n  --> tiny.json:18:1\n") !=
-        std::string::npos);
-  CHECK(profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": NaN").find("tiny.json:11:32") !=
-        std::string::npos);
+  CHECK(contains(garbage, "--> tiny.json:18:1\n"));
+  CHECK(
+      contains(complaint(kProfileReaderGood + "{}"), "unexpected '{'; expected end of input\n  --> tiny.json:18:1\n"));
+  CHECK(contains(profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": NaN"), "tiny.json:11:32"));
   CHECK(profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": 1e999") ==
         "error[P001]: not valid JSON: number overflow parsing '1e999'\n"
         "  --> tiny.json:11:36\n"
@@ -173,7 +165,7 @@ TEST_CASE("unknown keys are errors with a suggestion") {
         "  = help: docs/profile.schema.json lists the keys that are allowed here\n");
   for (const char* key : {"\"latency_ns\"", "\"device\"", "\"gather\", \"count\"", "\"dtype\""}) {
     const std::string text = std::string(key).insert(std::string(key).size() - 1, "x");
-    CHECK(profile_reader_complaint_after(key, text).find("error[P005]: unknown key") != std::string::npos);
+    CHECK(contains(profile_reader_complaint_after(key, text), "error[P005]: unknown key"));
   }
 }
 
@@ -227,7 +219,7 @@ TEST_CASE("a transformer's sizes are read as strictly as all others") {
         "  --> tiny.json#/transformer/gated\n"
         "  = help: without quotes\n");
   CHECK(complaint_with("\"vocabulary\": 512", "\"vocabulary\": 10000001").find("error[P004]") == 0);
-  CHECK(complaint_with("\"tensor_parallel\": 2", "\"tp\": 2").find("error[P006]") != std::string::npos);
+  CHECK(contains(complaint_with("\"tensor_parallel\": 2", "\"tp\": 2"), "error[P006]"));
   CHECK(complaint_with("\"tensor_parallel\": 2", "\"tensor_parallel\": 2, \"rank\": 1").find("error[P005]") == 0);
   CHECK(profile_reader_complaint_after("\"layers\": [", "\"transformer\": 4, \"layers\": [").find("error[P007]") == 0);
 }
@@ -315,14 +307,14 @@ TEST_CASE("all problems of a file are reported at once") {
   text = replaced(text, "\"median_ns\": 32", "\"median_ns\": -32");
   text = replaced(text, "\"n\": 30", "\"n\": 0.5");
   const std::string all = complaint(text);
-  for (const char* code : {"P004", "P005", "P006", "P007"}) CHECK(all.find(code) != std::string::npos);
+  for (const char* code : {"P004", "P005", "P006", "P007"}) CHECK(contains(all, code));
 }
 
 TEST_CASE("a file that is wrong everywhere does not flood the screen") {
   std::string text = "{\"schema\": \"debubble.profile/1\"";
   for (int k = 0; k < 1000; ++k) text += ", \"x" + std::to_string(k) + "\": 1";
   const std::string all = complaint(text + "}");
-  CHECK(all.find("error[P022]: and 906 more problems like these\n  --> tiny.json\n") != std::string::npos);
+  CHECK(contains(all, "error[P022]: and 906 more problems like these\n  --> tiny.json\n"));
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "formats/profile/layer_runs.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -42,7 +39,7 @@ TEST_CASE("the text of a measurement is fixed") {
   profile.layers[0].grad_split = GradSplit::kShape;
   profile.measurement = measured();
   const std::string text = write_profile(profile);
-  CHECK(text.find(R"(
+  CHECK(contains(text, R"(
   "measurement": {
     "kernels": 12,
     "kernel_time_ns": 100,
@@ -60,18 +57,18 @@ TEST_CASE("the text of a measurement is fixed") {
     "overhead_run_ppm": 145000,
     "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "power_capped_samples": 7, "drift_ppm": -31000, "throttled": true}
   },
-  "layers": [)") != std::string::npos);
-  CHECK(text.find("\n      \"grad_split\": \"shape\"\n") != std::string::npos);
+  "layers": [)"));
+  CHECK(contains(text, "\n      \"grad_split\": \"shape\"\n"));
 }
 
 TEST_CASE("the text of a transformer's sizes is fixed, and comes back") {
   Profile profile = one_layer();
   profile.transformer = ProfiledTransformer{4096, 32, 8, 128, 14'336, 128'256, true, false, 4};
   const std::string text = write_profile(profile);
-  CHECK(text.find(R"(
+  CHECK(contains(text, R"(
   "transformer": {"hidden": 4096, "heads": 32, "kv_heads": 8, "head_size": 128, "feed_forward": 14336, )"
-                  R"("vocabulary": 128256, "gated": true, "flash_attention": false, "tensor_parallel": 4},
-  "layers": [)") != std::string::npos);
+                       R"("vocabulary": 128256, "gated": true, "flash_attention": false, "tensor_parallel": 4},
+  "layers": [)"));
   CHECK(read_profile(text, "m.json") == profile);
 }
 
@@ -82,7 +79,7 @@ TEST_CASE("layers whose gradients were told apart differently are no run") {
   profile.layers[1].name = "b.1";
   profile.layers[1].grad_split = GradSplit::kName;
   const std::string text = write_profile(profile);
-  CHECK(text.find("\"count\"") == std::string::npos);
+  CHECK_FALSE(contains(text, "\"count\""));
   CHECK(read_profile(text, "p") == profile);
 }
 
@@ -159,7 +156,7 @@ TEST_CASE("equal neighbours are written once and come back as themselves") {
   for (std::size_t at = text.find("\"count\": 2"); at != std::string::npos; at = text.find("\"count\": 2", at + 1))
     ++runs;
   CHECK(runs == 3);
-  CHECK(text.find("\"count\": 1") == std::string::npos);
+  CHECK_FALSE(contains(text, "\"count\": 1"));
 }
 
 TEST_CASE("a hundred thousand equal layers take one entry") {

@@ -1,13 +1,7 @@
 // Runs whose numbers do not fit 64 bits are refused, from both sides of the limit; nothing wraps around.
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <stdexcept>
-#include <string>
-
 #include "schedules/catalog.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 

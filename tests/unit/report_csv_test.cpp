@@ -1,12 +1,6 @@
 #include "formats/exporters/report_csv.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
-
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;

@@ -1,16 +1,11 @@
 #include "formats/exporters/report_json.hpp"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
-#include <sstream>
 
 #include "formats/exporters/report_csv.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;
@@ -307,5 +302,5 @@ TEST_CASE("a steady period that the run does not show is null in JSON, empty in 
   const Parsed json = Parsed::parse(report_json(report, kTool));
   CHECK(json.at("steady_period_ns").is_null());
   const std::string csv = runs_csv(std::vector<Report>{report});
-  CHECK(csv.find("1f1b,,2,2,2,1,1,9000000,9000000,,6000000,") != std::string::npos);
+  CHECK(contains(csv, "1f1b,,2,2,2,1,1,9000000,9000000,,6000000,"));
 }

@@ -1,19 +1,14 @@
 // Run files that are wrong: every problem at once, each with its code, its place and a remedy.
-#include <doctest/doctest.h>
 #include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 #include "formats/run/run_file.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
-
-using test::problems_of;
-using test::replaced;
 
 const std::string kGood = R"({
   "format": "debubble.run/1",
@@ -55,8 +50,7 @@ std::string after(const std::string& from, const std::string& to) { return compl
 // The code and place of the only problem: "P005 run.json#/links"; everything when there is not exactly one.
 std::string found(const std::string& from, const std::string& to) {
   std::string text = after(from, to);
-  if (text.find("\nerror[") != std::string::npos || !text.starts_with("error[") ||
-      text.find("= help: ") == std::string::npos) {
+  if (contains(text, "\nerror[") || !text.starts_with("error[") || !contains(text, "= help: ")) {
     return text;
   }
   const std::size_t arrow = text.find("--> ");
@@ -164,15 +158,15 @@ TEST_CASE("all problems come at once") {
   text = replaced(text, "\"p2p\": \"overlapped\"", "\"p2p\": \"\"");
   text = replaced(text, "\"measured\": true", "\"measured\": null");
   const std::string all = complaint(text);
-  CHECK(all.find("run.json#/schedule/devices") != std::string::npos);
-  CHECK(all.find("run.json#/links/p2p") != std::string::npos);
-  CHECK(all.find("run.json#/measured") != std::string::npos);
+  CHECK(contains(all, "run.json#/schedule/devices"));
+  CHECK(contains(all, "run.json#/links/p2p"));
+  CHECK(contains(all, "run.json#/measured"));
 }
 
 TEST_CASE("what is too much to list is counted") {
   std::string rows = "\"";
   for (int k = 0; k < 300; ++k) rows += "X,";
-  CHECK(after("\"1F0,1B0\"", rows + "\"").find("error[P022]: and ") != std::string::npos);
+  CHECK(contains(after("\"1F0,1B0\"", rows + "\""), "error[P022]: and "));
 }
 
 TEST_CASE("a run file is read from disk, plain or compressed") {

@@ -1,13 +1,6 @@
 // Run files: what is written is read back as it was, whatever the schedule, and the same record gives the same bytes.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "formats/exporters/report_json.hpp"
 #include "formats/run/run_file.hpp"
+#include "formats/exporters/report_json.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/engine/simulate.hpp"
@@ -15,6 +8,7 @@
 #include "studies/runs/predict.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,24 +1,16 @@
 // Schedules in our own JSON and as the zero-bubble authors' node list: what is written is read back, and runs the same.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"
+#include "formats/schedule/node_list.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "schedules/exchange/expressible.hpp"
-#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -151,7 +143,7 @@ TEST_CASE("what few schedules have is written and read") {
 TEST_CASE("what is wrong with a schedule file is said with its place") {
   const std::string good = native_text(with_everything());
   const auto complaint = [&](const std::string& from, const std::string& to) {
-    return test::problems_of([&] { (void)read_schedule_text(test::replaced(good, from, to), "s.json"); });
+    return problems_of([&] { (void)read_schedule_text(replaced(good, from, to), "s.json"); });
   };
   CHECK(complaint("0BACK1@2", "0BACK1@")
             .find("error[T024]: \"0BACK1@\" is not a copy of an activation\n"
@@ -161,7 +153,7 @@ TEST_CASE("what is wrong with a schedule file is said with its place") {
   CHECK(complaint("\"replicas_share_weights\": true", "\"replicas_share_weights\": 1").find("error[P007]") == 0);
   CHECK(complaint("\"pairs_run_side_by_side\"", "\"pairs_run_side\"").find("error[P005]: unknown key") == 0);
   CHECK(complaint("\"piece_shares\": [5]", "\"piece_shares\": [5,5]").find("error[P012]") == 0);
-  CHECK(test::problems_of([] { (void)read_schedule_text("{", "s.json"); }).find("error[P001]") == 0);
+  CHECK(problems_of([] { (void)read_schedule_text("{", "s.json"); }).find("error[P001]") == 0);
 }
 
 TEST_CASE("times of nodes are whole microseconds of the run") {
@@ -170,10 +162,11 @@ TEST_CASE("times of nodes are whole microseconds of the run") {
   costs.stages.assign(2, {});
   for (StageCost& cost : costs.stages) cost.forward = cost.input_grad = cost.weight_grad = 1'000'000;
   const std::string text = node_text(schedule, timeline_of(schedule, costs));
-  CHECK(text.find(R"({"type": "F", "stage": 1, "microbatch": 0, "chunk": 0, "seq_split_idx": 0, "layer_group_idx": 1, )"
-                  R"("start_time": 1000, "completion_time": 2000, "recv_peer_stage": 0, "send_peer_stage": null, )"
-                  R"("comm_direction": null, "comm_peer_stage": null, "comm_pair_id": null, "rollback": false, )"
-                  R"("need_recompute": false, "should_offload": false})") != std::string::npos);
+  CHECK(contains(text,
+                 R"({"type": "F", "stage": 1, "microbatch": 0, "chunk": 0, "seq_split_idx": 0, "layer_group_idx": 1, )"
+                 R"("start_time": 1000, "completion_time": 2000, "recv_peer_stage": 0, "send_peer_stage": null, )"
+                 R"("comm_direction": null, "comm_peer_stage": null, "comm_pair_id": null, "rollback": false, )"
+                 R"("need_recompute": false, "should_offload": false})"));
 }
 
 // One device, one microbatch, in the fewest words.
@@ -182,7 +175,7 @@ const std::string kNodes =
     R"( {"type": "W", "stage": 0, "microbatch": 0}]])";
 
 std::string node_complaint(const std::string& from, const std::string& to) {
-  return test::problems_of([&] { (void)read_schedule_text(test::replaced(kNodes, from, to), "n.json"); });
+  return problems_of([&] { (void)read_schedule_text(replaced(kNodes, from, to), "n.json"); });
 }
 
 TEST_CASE("a node list in the fewest words is read") {
@@ -201,12 +194,10 @@ TEST_CASE("nodes that are no compute are refused, and so is what compute cannot 
   CHECK(node_complaint("\"W\"", "\"X\"").find("error[P011]: \"X\" is not a type of node") == 0);
   CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "rollback": true})").find("error[J021]") ==
         0);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "comm_pair_id": 3})").find("[J021]") !=
-        std::string::npos);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "need_recompute": true})").find("[P012]") !=
-        std::string::npos);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "colour": 1})").find("[P005]") !=
-        std::string::npos);
+  CHECK(contains(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "comm_pair_id": 3})"), "[J021]"));
+  CHECK(contains(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "need_recompute": true})"),
+                 "[P012]"));
+  CHECK(contains(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "colour": 1})"), "[P005]"));
 }
 
 TEST_CASE("numbers of nodes agree with their lists, and leave no gaps") {
@@ -216,8 +207,8 @@ TEST_CASE("numbers of nodes agree with their lists, and leave no gaps") {
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "chunk": 1})").find("error[P012]") == 0);
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "layer_group_idx": 2})").find("error[P012]") == 0);
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 9})").find("error[T030]") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 2147483646, "seq_split_idx": 2147483646})").find("[T030]") !=
-        std::string::npos);
+  CHECK(contains(instead(R"({"type": "W", "stage": 0, "microbatch": 2147483646, "seq_split_idx": 2147483646})"),
+                 "[T030]"));
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 1})").find("error[T0") == 0);
 }
 
@@ -230,13 +221,13 @@ TEST_CASE("times and peers of nodes are checked") {
   };
   CHECK(instead(times(3, 2)).find("error[V023]: it completes before it starts") == 0);
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "send_peer_stage": 1})").find("error[T008]") == 0);
-  CHECK(read_schedule_text(test::replaced(kNodes, node, times(2, 3)), "n.json").notes.size() == 1);
+  CHECK(read_schedule_text(replaced(kNodes, node, times(2, 3)), "n.json").notes.size() == 1);
 }
 
 TEST_CASE("lists that are none") {
   for (const char* text : {"[]", "[1]", "[[]]", "[[1]]", "[{}]"}) {
     CAPTURE(text);
-    CHECK(test::problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[P010]") == 0);
+    CHECK(problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[P010]") == 0);
   }
 }
 

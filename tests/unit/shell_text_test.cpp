@@ -1,10 +1,7 @@
 // Commands that are printed to be typed again.
-#include <doctest/doctest.h>
-
-#include <optional>
-
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 

@@ -1,13 +1,8 @@
 // Between and beyond measured sizes, one number along one dimension: against made-up truths and as properties.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "cost_models/sizes/between.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,12 +1,6 @@
 // Profiles of one model at several sizes make a profile of another size, or are refused with the reason.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "cost_models/sizes/profile_at.hpp"
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -59,11 +53,11 @@ std::vector<NamedProfile> grid() {
 }
 
 std::string refusal(const std::vector<NamedProfile>& profiles) {
-  return test::problems_of([&] { check_one_model(profiles); });
+  return problems_of([&] { check_one_model(profiles); });
 }
 
 std::string no_way(const std::vector<NamedProfile>& profiles, const RunSize& wanted) {
-  return test::problems_of([&] { (void)profile_at(profiles, wanted, {}); });
+  return problems_of([&] { (void)profile_at(profiles, wanted, {}); });
 }
 
 TEST_CASE("profile at a size: a measured one is taken exactly as it is") {
@@ -166,11 +160,9 @@ TEST_CASE("profile at a size: without two sizes along a dimension there is no wa
   CHECK(no_way(microbatches, {2, 2000}) ==
         "error[L025]: there are no times for 2 x 2000: 2 sizes were measured (1 x 1000, 2 x 1000)\n"
         "  = help: measure a second sequence at that microbatch; or take a measured size\n");
-  CHECK(no_way(microbatches, {3, 2000}).find("measure two microbatches at each of two sequences; or") !=
-        std::string::npos);
+  CHECK(contains(no_way(microbatches, {3, 2000}), "measure two microbatches at each of two sequences; or"));
   // An L: the corner is on no line of two.
-  CHECK(no_way({profile_of(1, 1000), profile_of(2, 1000), profile_of(1, 2000)}, {2, 2000}).find("L025") !=
-        std::string::npos);
+  CHECK(contains(no_way({profile_of(1, 1000), profile_of(2, 1000), profile_of(1, 2000)}, {2, 2000}), "L025"));
   // A cross is enough: each sequence is reached by itself.
   const std::vector<NamedProfile> cross{profile_of(1, 1000), profile_of(2, 1000), profile_of(4, 2000),
                                         profile_of(8, 2000)};
@@ -196,15 +188,15 @@ TEST_CASE("profiles of several models, devices or formats are refused, with ever
   CHECK(text.find("error[L020]: the profiles are not of one model: \"steps\" here, \"stairs\" in b1-s1000.json\n"
                   "  --> b2-s1000.json\n"
                   "  = help: only sizes of one measured model can be combined: leave one of the two out\n") == 0);
-  CHECK(text.find("not of one number format: \"fp16\" here, \"bf16\" in b1-s1000.json") != std::string::npos);
-  CHECK(text.find("not of one device: \"NVIDIA A100\" here, \"NVIDIA H100\" in") != std::string::npos);
-  CHECK(text.find("not of one hop: 5 ns here, none in b1-s1000.json") != std::string::npos);
+  CHECK(contains(text, "not of one number format: \"fp16\" here, \"bf16\" in b1-s1000.json"));
+  CHECK(contains(text, "not of one device: \"NVIDIA A100\" here, \"NVIDIA H100\" in"));
+  CHECK(contains(text, "not of one hop: 5 ns here, none in b1-s1000.json"));
   other = profile_of(2, 1000).profile;
   other.origin.times = Source::kModelled;
-  CHECK(refusal(profiles).find("not of one source of times: modelled here, measured in") != std::string::npos);
+  CHECK(contains(refusal(profiles), "not of one source of times: modelled here, measured in"));
   other = profile_of(2, 1000).profile;
   other.transformer.emplace().hidden = 4096;
-  CHECK(refusal(profiles).find("not of one transformer: hidden 4096, heads 0") != std::string::npos);
+  CHECK(contains(refusal(profiles), "not of one transformer: hidden 4096, heads 0"));
 }
 
 TEST_CASE("profiles with other layers are refused, at the first that differs") {
@@ -244,7 +236,7 @@ TEST_CASE("profiles of unknown sizes, or of one size twice, are refused") {
         "  = help: write the number there; `debubble import --microbatch-size N --sequence N` sets both\n");
   unknown = profile_of(2, 1000);
   unknown.profile.sequence_length = 0;
-  CHECK(refusal({profile_of(1, 1000), unknown}).find("\"sequence_length\" is null") != std::string::npos);
+  CHECK(contains(refusal({profile_of(1, 1000), unknown}), "\"sequence_length\" is null"));
   CHECK(refusal({unknown}).empty());  // one alone may be of any size
 }
 

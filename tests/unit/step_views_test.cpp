@@ -1,7 +1,4 @@
 // A run with a training step, a cluster and contention, in every form in which a report is shown.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "formats/exporters/chrome_trace.hpp"
@@ -9,6 +6,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/trace_promises.hpp"
 #include "tests/unit/tools_support.hpp"
 #include "tools/output/metrics.hpp"
@@ -118,17 +116,17 @@ TEST_CASE("step: the summary says it in lines of 80 columns") {
   std::replace(text.begin(), text.end(), '\n', ' ');
   const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
   text.erase(std::unique(text.begin(), text.end(), both_blank), text.end());
-  CHECK(text.find("gradient reduce 4.000 ms (3.000 ms of it exposed, 1.000 ms contention)") != std::string::npos);
-  CHECK(text.find("dgx-h100:2 (fluid), 16 of 16 GPUs: tp 4, dp 2, pp 2") != std::string::npos);
-  CHECK(text.find("43.0 %") != std::string::npos);
+  CHECK(contains(text, "gradient reduce 4.000 ms (3.000 ms of it exposed, 1.000 ms contention)"));
+  CHECK(contains(text, "dgx-h100:2 (fluid), 16 of 16 GPUs: tp 4, dp 2, pp 2"));
+  CHECK(contains(text, "43.0 %"));
 }
 
 TEST_CASE("step: the chart shows the optimizer, and collectives that nothing hides") {
   const std::string chart = gantt(with_step(), {});
-  CHECK(chart.find("d0 F0F1....B0--..B1--====O") != std::string::npos);
-  CHECK(chart.find("d1 ..F0B0--F1B1--======O") != std::string::npos);
-  CHECK(chart.find("O optimizer") != std::string::npos);
-  CHECK(chart.find("= collective that nothing hides") != std::string::npos);
+  CHECK(contains(chart, "d0 F0F1....B0--..B1--====O"));
+  CHECK(contains(chart, "d1 ..F0B0--F1B1--======O"));
+  CHECK(contains(chart, "O optimizer"));
+  CHECK(contains(chart, "= collective that nothing hides"));
   // Too narrow for whole columns: in proportion to time.
   const std::string narrow = gantt(with_step(), {.width = 40, .color = false});
   CHECK(narrow.find('O') != std::string::npos);

@@ -1,10 +1,7 @@
 // What is refused before toml++ sees it, and what is let pass. All texts here are such as toml++ itself reads or
 // refuses.
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "formats/frameworks/toml_check.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

@@ -1,12 +1,6 @@
 // Every promise of our traces can be found broken: a correct trace, bent in one place, gives exactly that finding.
 #include "tests/support/trace_promises.hpp"
-
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -68,8 +62,6 @@ std::string with(std::size_t before, const std::string& added) {
   events.insert(events.begin() + static_cast<std::ptrdiff_t>(before), added);
   return promises_broken_by(trace(events));
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("nothing is found in a correct trace") { CHECK(promises_broken_by(trace(good_events())) == ""); }
 

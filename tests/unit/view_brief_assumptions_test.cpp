@@ -1,7 +1,6 @@
 // Assumptions in brief: what a heading leaves to the lists and to JSON.
-#include <doctest/doctest.h>
-
 #include "sim/topologies/catalog.hpp"
+#include "tests/support/test.hpp"
 #include "tools/views/brief_assumptions.hpp"
 
 namespace debubble::testing {

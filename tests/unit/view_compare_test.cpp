@@ -1,10 +1,6 @@
 #include "tools/views/compare_table.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;
@@ -93,12 +89,12 @@ TEST_CASE("the reason says what the best costs in memory") {
   std::vector<ComparedRun> runs = three_runs();
   runs[2].note = "";
   runs[2].report.devices[0].peak_memory = 3 * kMebibyte;
-  CHECK(best_line(runs).find(" with 50.0 % more peak memory") != std::string::npos);
+  CHECK(contains(best_line(runs), " with 50.0 % more peak memory"));
   runs[2].report.devices[0].peak_memory = 4 * kMebibyte;
-  CHECK(best_line(runs).find(" at 2.0 times the peak memory") != std::string::npos);
+  CHECK(contains(best_line(runs), " at 2.0 times the peak memory"));
   runs[1].report.devices[0].peak_memory = 10000 * kMebibyte;
   runs[2].report.devices[0].peak_memory = 10001 * kMebibyte;
-  CHECK(best_line(runs).find(" at about the same peak memory") != std::string::npos);
+  CHECK(contains(best_line(runs), " at about the same peak memory"));
 }
 
 TEST_CASE("a run with an error is never the best") {
@@ -111,16 +107,16 @@ TEST_CASE("a run with an error is never the best") {
 
 TEST_CASE("MFU and spare memory stand in the table where they are known") {
   std::vector<ComparedRun> runs = three_runs();
-  CHECK(compared(runs, {}).find("MFU") == std::string::npos);
-  CHECK(compared(runs, {}).find("spare") == std::string::npos);
+  CHECK_FALSE(contains(compared(runs, {}), "MFU"));
+  CHECK_FALSE(contains(compared(runs, {}), "spare"));
   runs[0].report.mfu = 0.413;
   runs[1].report.memory_fit = MemoryFit{};
   runs[1].report.memory_fit->spare = -3 * kMebibyte;
   const std::string table = compared(runs, {});
-  CHECK(table.find("MFU") != std::string::npos);
-  CHECK(table.find("41.3 %") != std::string::npos);
-  CHECK(table.find("spare") != std::string::npos);
-  CHECK(table.find(" -3.00 ") != std::string::npos);
+  CHECK(contains(table, "MFU"));
+  CHECK(contains(table, "41.3 %"));
+  CHECK(contains(table, "spare"));
+  CHECK(contains(table, " -3.00 "));
 }
 
 TEST_CASE("the tables of many names and numbers fit 80 columns") {
@@ -143,7 +139,7 @@ TEST_CASE("the tables of many names and numbers fit 80 columns") {
 TEST_CASE("the best row is green when colours are on") {
   ViewStyle style;
   style.color = true;
-  CHECK(compared(three_runs(), style).find("\033[1;32m* zb-h1     7.000") != std::string::npos);
+  CHECK(contains(compared(three_runs(), style), "\033[1;32m* zb-h1     7.000"));
 }
 
 TEST_CASE("a note of several rows is one footnote, in brief its first clause") {
@@ -151,13 +147,13 @@ TEST_CASE("a note of several rows is one footnote, in brief its first clause") {
   runs[0].remarks = {"slicing is not charged; slices of equal cost"};
   runs[2].remarks = {"slicing is not charged; slices of equal cost", "another"};
   const std::string brief = compared(runs, {});
-  CHECK(brief.find("notes\n") != std::string::npos);
-  CHECK(brief.find("     4  a\n") != std::string::npos);
-  CHECK(brief.find("     4  a,b\n") != std::string::npos);
-  CHECK(brief.find("a      slicing is not charged\nb      another\n") != std::string::npos);
+  CHECK(contains(brief, "notes\n"));
+  CHECK(contains(brief, "     4  a\n"));
+  CHECK(contains(brief, "     4  a,b\n"));
+  CHECK(contains(brief, "a      slicing is not charged\nb      another\n"));
   ViewStyle details;
   details.details = true;
-  CHECK(compared(runs, details).find("slicing is not charged; slices of equal cost\n") != std::string::npos);
+  CHECK(contains(compared(runs, details), "slicing is not charged; slices of equal cost\n"));
 }
 
 TEST_CASE("many schedules take 40 lines: the fastest, those that are pinned, and what is left out is named") {
@@ -171,16 +167,16 @@ TEST_CASE("many schedules take 40 lines: the fastest, those that are pinned, and
   runs[50].pinned = true;
   const std::string text = compared(runs, {});
   CHECK(std::count(text.begin(), text.end(), '\n') <= 40);
-  CHECK(text.find("* schedule-0 ") != std::string::npos);
-  CHECK(text.find("  schedule-50 ") != std::string::npos);
-  CHECK(text.find("  schedule-49 ") == std::string::npos);
-  CHECK(text.find("more rows\n") != std::string::npos);
-  CHECK(text.find("more   --details shows all rows, framework support and all notes\n") != std::string::npos);
+  CHECK(contains(text, "* schedule-0 "));
+  CHECK(contains(text, "  schedule-50 "));
+  CHECK_FALSE(contains(text, "  schedule-49 "));
+  CHECK(contains(text, "more rows\n"));
+  CHECK(contains(text, "more   --details shows all rows, framework support and all notes\n"));
   ViewStyle details;
   details.details = true;
   const std::string whole = compared(runs, details);
   for (const char* part : {"  schedule-49 ", "its own remark 49", "runs today in"}) {
-    CHECK(whole.find(part) != std::string::npos);
+    CHECK(contains(whole, part));
   }
 }
 
@@ -197,6 +193,6 @@ TEST_CASE("where none fits, the nearest run and what would make it fit are told 
       text.starts_with("compare\n"
                        "best   none fits within 1.00 MiB; nearest: 1f1b, which needs more\n"
                        "fits   with --recompute full: 1 GiB to spare\n"));
-  CHECK(text.find("!      does not fit, or has an error\n") != std::string::npos);
-  CHECK(text.find("beyond the limit") == std::string::npos);
+  CHECK(contains(text, "!      does not fit, or has an error\n"));
+  CHECK_FALSE(contains(text, "beyond the limit"));
 }

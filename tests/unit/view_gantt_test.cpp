@@ -1,14 +1,11 @@
 #include "tools/views/gantt.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "cost_models/uniform.hpp"
 #include "scenario/request/uniform_times.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;
@@ -64,7 +61,7 @@ TEST_CASE("numbers are cut to their last digit for all ops, not for some") {
   timeline.spans.back().end = timeline.makespan;
   const std::string text = gantt(timeline, wide(40));
   CHECK(text.find("d0 F0F1....B0--..B1--..................\n") == 0);
-  CHECK(text.find("digit: last digit of the microbatch") != std::string::npos);
+  CHECK(contains(text, "digit: last digit of the microbatch"));
 }
 
 TEST_CASE("every second stage of a device is in lower case") {
@@ -74,7 +71,7 @@ TEST_CASE("every second stage of a device is in lower case") {
   }
   const std::string text = gantt(timeline, wide(80));
   CHECK(text.find("d0 F0f1....B0--..b1--\n") == 0);
-  CHECK(text.find("lower case: a device's second stage") != std::string::npos);
+  CHECK(contains(text, "lower case: a device's second stage"));
 }
 
 TEST_CASE("an overlapped pair is one cell with both its ops, or an X") {
@@ -89,7 +86,7 @@ TEST_CASE("an overlapped pair is one cell with both its ops, or an X") {
   CHECK(first_row(narrow).substr(0, 21) == "d0 F.F1....F3B1..B1--");
   timeline.spans[2].end = 5 * kNanosecondsPerMillisecond;
   CHECK(first_row(gantt(timeline, wide(64))).substr(0, 17) == "d0 F.F1....X-....");
-  CHECK(gantt(timeline, wide(64)).find("X overlapped pair") != std::string::npos);
+  CHECK(contains(gantt(timeline, wide(64)), "X overlapped pair"));
 }
 
 TEST_CASE("a late recomputation and its backward are drawn one after the other") {
@@ -104,7 +101,7 @@ TEST_CASE("a late recomputation and its backward are drawn one after the other")
   costs.stages[0].backward = 2;
   const std::string text = gantt(timeline, wide(80), {nullptr, &costs});
   CHECK(first_row(text) == "d0 F0F1..R0B0--..B1--");
-  CHECK(text.find("B backward   R recompute") != std::string::npos);
+  CHECK(contains(text, "B backward   R recompute"));
 }
 
 TEST_CASE("lower case is the second replica where there is one, and numbers of pieces are named so") {
@@ -114,12 +111,12 @@ TEST_CASE("lower case is the second replica where there is one, and numbers of p
   schedule.replica_of = {0, 1};
   std::string text = gantt(timeline, wide(80), {&schedule, nullptr});
   CHECK(text.find("d0 F0f1....B0--..b1--\nd1 ..F0B0--f1b1--....\n") == 0);
-  CHECK(text.find("lower case: the second replica's stage") != std::string::npos);
+  CHECK(contains(text, "lower case: the second replica's stage"));
   schedule.placement = Placement(1, 2, {0, 1});
   schedule.pieces = 2;
   schedule.sliced = true;
   text = gantt(timeline, wide(kNarrowest), {&schedule, nullptr});
-  CHECK(text.find("digits: slice, numbered over all\n   microbatches") != std::string::npos);
+  CHECK(contains(text, "digits: slice, numbered over all\n   microbatches"));
   CHECK(widest_line(text) <= kNarrowest);
 }
 
@@ -132,9 +129,9 @@ TEST_CASE("only devices that copy have a copy lane") {
   timeline.copies = {copy};
   std::string text = gantt(timeline, wide(80));
   CHECK(text.find("d0 F0F1....B0--..B1--\ncp ..>>..............\nd1 ..F0B0") == 0);
-  CHECK(text.find("> copy to the host") != std::string::npos);
+  CHECK(contains(text, "> copy to the host"));
   timeline.copies[0].peer = 1;
-  CHECK(gantt(timeline, wide(80)).find("> copy to its partner") != std::string::npos);
+  CHECK(contains(gantt(timeline, wide(80)), "> copy to its partner"));
 }
 
 TEST_CASE("transfers that hold lanes are drawn, others are not") {
@@ -148,8 +145,8 @@ TEST_CASE("transfers that hold lanes are drawn, others are not") {
   CHECK(gantt(timeline, wide(80)).find('~') == std::string::npos);
   timeline.transfers_hold_lanes = true;
   const std::string text = gantt(timeline, wide(80));
-  CHECK(text.find("d1 ..F0B0--F1B1--~~..\n") != std::string::npos);
-  CHECK(text.find("~ transfer") != std::string::npos);
+  CHECK(contains(text, "d1 ..F0B0--F1B1--~~..\n"));
+  CHECK(contains(text, "~ transfer"));
 }
 
 TEST_CASE("a long run is cut into slices that keep letters in proportion to time") {
@@ -165,7 +162,7 @@ TEST_CASE("a long run is cut into slices that keep letters in proportion to time
   CHECK(row.size() == 60);
   CHECK(std::count(row.begin(), row.end(), 'F') == 20);
   CHECK(std::count(row.begin(), row.end(), 'B') == 40);
-  CHECK(gantt(timeline, wide(63)).find("1 column = 50.00 ms\n") != std::string::npos);
+  CHECK(contains(gantt(timeline, wide(63)), "1 column = 50.00 ms\n"));
 }
 
 TEST_CASE("what a slice cannot show is carried into the next one") {
@@ -186,12 +183,12 @@ TEST_CASE("of many devices the first and the last are shown") {
   ViewStyle style = wide(160);
   style.max_rows = 5;
   const std::string text = gantt(timeline, style);
-  CHECK(text.find("\nd2  ") != std::string::npos);
-  CHECK(text.find("\n... 35 more devices, d3 to d37\nd38 ") != std::string::npos);
+  CHECK(contains(text, "\nd2  "));
+  CHECK(contains(text, "\n... 35 more devices, d3 to d37\nd38 "));
   style.max_rows = 0;
-  CHECK(gantt(timeline, style).find("\nd20 ") != std::string::npos);
+  CHECK(contains(gantt(timeline, style), "\nd20 "));
   style.max_rows = 40;
-  CHECK(gantt(timeline, style).find("more devices") == std::string::npos);
+  CHECK_FALSE(contains(gantt(timeline, style), "more devices"));
 }
 
 TEST_CASE("no line is ever wider than asked for") {

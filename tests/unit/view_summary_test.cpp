@@ -1,7 +1,6 @@
 #include "tools/views/summary.hpp"
 
-#include <doctest/doctest.h>
-
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/assumption_lines.hpp"
@@ -38,9 +37,9 @@ AdviceContext repeating(const std::string& flags) {
 
 TEST_CASE("a run that does not show its steady period has no line for it") {
   Report report = small_report();
-  CHECK(summary(report, {}, {}).find("steady period") != std::string::npos);
+  CHECK(contains(summary(report, {}, {}), "steady period"));
   report.steady_period.reset();
-  CHECK(summary(report, {}, {}).find("steady period") == std::string::npos);
+  CHECK_FALSE(contains(summary(report, {}, {}), "steady period"));
 }
 
 TEST_CASE("the headline says what was run and gives the answer") {
@@ -59,7 +58,7 @@ TEST_CASE("the headline says what was run and gives the answer") {
   report.memory_fit->spare = -3 * kMebibyte;
   CHECK(headline(report, ViewStyle{}).find("does not fit: d0 lacks 3.00 MiB (9.000 ms per step") != std::string::npos);
   report.deadlock = Deadlock{};
-  CHECK(headline(report, ViewStyle{}).find("per step") == std::string::npos);
+  CHECK_FALSE(contains(headline(report, ViewStyle{}), "per step"));
 }
 
 TEST_CASE("assumptions are those that a user might change, or all with where they come from") {
@@ -93,14 +92,15 @@ TEST_CASE("out of memory: the error, and what would make it fit, before anything
   report.memory_fit = MemoryFit{};
   report.memory_fit->spare = -3 * kMebibyte;
   report.findings = {OutOfMemory{true}};
-  CHECK(summary(report, ViewStyle{.width = 300}).find("nothing that was tried makes it fit") != std::string::npos);
+  CHECK(contains(summary(report, ViewStyle{.width = 300}), "nothing that was tried makes it fit"));
   report.memory_fit->remedies = {"--recompute full: 1.00 GiB to spare", "--zero 1: 2.00 GiB to spare"};
   const std::string text = summary(report, ViewStyle{});
-  CHECK(text.find("fits   with --recompute full: 1.00 GiB to spare\n"
-                  "       with --zero 1: 2.00 GiB to spare\n") != std::string::npos);
-  CHECK(text.find("try ") == std::string::npos);
+  CHECK(contains(text,
+                 "fits   with --recompute full: 1.00 GiB to spare\n"
+                 "       with --zero 1: 2.00 GiB to spare\n"));
+  CHECK_FALSE(contains(text, "try "));
   CHECK(text.find("error[F040]") < text.find("fits   with"));
-  CHECK(text.find("what would make it fit") == std::string::npos);
+  CHECK_FALSE(contains(text, "what would make it fit"));
 }
 
 TEST_CASE("the summary of a small run") {
@@ -136,7 +136,7 @@ TEST_CASE("what is known beyond the small run is shown too") {
   report.critical_path = {6'000'000, 2'000'000, 600'000, 400'000, 1};
   report.devices[0].peak_by_category[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)] = 512;
   const std::string text = summary(report, ViewStyle{});
-  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  const auto has = [&](const char* part) { return contains(text, part); };
   CHECK(
       has("span           8.000 ms, 25.0 % of it bubble: the longest from a device's first\n"
           "               start to its last end\n"));
@@ -161,11 +161,11 @@ TEST_CASE("a deadlock shows its cycle instead of numbers") {
 TEST_CASE("findings come before the advice, but not what the deadlock already said") {
   Report report = small_report();
   report.findings = {ScheduleNote{"Megatron Core refuses this: m=8 leaves 2 microbatches in the last group of 3"}};
-  CHECK(summary(report, ViewStyle{})
-            .find("note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
-                  "  group of 3\n"
-                  "\n"
-                  "limit  pipeline fill and drain: 100.0 % of the idle time\n") != std::string::npos);
+  CHECK(contains(summary(report, ViewStyle{}),
+                 "note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
+                 "  group of 3\n"
+                 "\n"
+                 "limit  pipeline fill and drain: 100.0 % of the idle time\n"));
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}}}};
   report.findings = {DeadlockFound{}};
   const std::string cycle =
@@ -174,15 +174,15 @@ TEST_CASE("findings come before the advice, but not what the deadlock already sa
   CHECK(summary(report, ViewStyle{}) == cycle);
   report.findings = {DeadlockFound{.coupled_transfers = true}};
   CHECK(summary(report, ViewStyle{}).starts_with(cycle + "error[X010]: with coupled transfers every receive "));
-  CHECK(summary(report, ViewStyle{}).find("deadlock: device 0") == std::string::npos);
+  CHECK_FALSE(contains(summary(report, ViewStyle{}), "deadlock: device 0"));
 }
 
 TEST_CASE("of more than 16 devices the table shows both ends") {
-  CHECK(device_table(many_devices(16), ViewStyle{}).find("...") == std::string::npos);
+  CHECK_FALSE(contains(device_table(many_devices(16), ViewStyle{}), "..."));
   const std::string text = device_table(many_devices(17), ViewStyle{});
-  CHECK(text.find("\nd3 ") != std::string::npos);
-  CHECK(text.find("\n...\nd13 ") != std::string::npos);
-  CHECK(text.find("\nd12 ") == std::string::npos);
+  CHECK(contains(text, "\nd3 "));
+  CHECK(contains(text, "\n...\nd13 "));
+  CHECK_FALSE(contains(text, "\nd12 "));
 }
 
 TEST_CASE("columns that do not fit follow in a second table") {
@@ -243,7 +243,7 @@ TEST_CASE("the advice follows the largest cause of idleness") {
   report.schedule.chunks = 4;
   CHECK(advise(report, {}).next == "debubble simulate --schedule interleaved -p 2 -m 2 -v 2");
   move_idle(report, IdleCause::kTransferBandwidth);
-  CHECK(advise(report, {}).limit.find("most of it bandwidth") != std::string::npos);
+  CHECK(contains(advise(report, {}).limit, "most of it bandwidth"));
 
   move_idle(report, IdleCause::kLaunchGap);
   CHECK(advise(report, {}).limit == "launch gap: 100.0 % of the idle time");
@@ -302,6 +302,6 @@ TEST_CASE("where microbatches are cut, the peak names microbatch and slice, and 
   report.schedule.sliced = true;
   report.copies = 10;
   const std::string text = summary(report, ViewStyle{});
-  CHECK(text.find("reached by 0F1 (microbatch 0, slice 1) at") != std::string::npos);
-  CHECK(text.find("4 messages; 10 copies\n") != std::string::npos);
+  CHECK(contains(text, "reached by 0F1 (microbatch 0, slice 1) at"));
+  CHECK(contains(text, "4 messages; 10 copies\n"));
 }

@@ -1,6 +1,5 @@
 // The small parts that views are made of: text, tables, diagnostics, and what the terminal can show.
-#include <doctest/doctest.h>
-
+#include "tests/support/test.hpp"
 #include "tests/unit/tools_support.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/diagnostics.hpp"
@@ -39,8 +38,8 @@ TEST_CASE("a table aligns its columns and wraps the last one") {
         "              backward\n"
         "x\n");
   CHECK(table.natural_width() == 33);
-  CHECK(table.text(33, 2).find("  zb-h1   7.00  splits the\n                backward\n") != std::string::npos);
-  CHECK(table.text(35, 2).find("  zb-h1   7.00  splits the backward\n") != std::string::npos);
+  CHECK(contains(table.text(33, 2), "  zb-h1   7.00  splits the\n                backward\n"));
+  CHECK(contains(table.text(35, 2), "  zb-h1   7.00  splits the backward\n"));
 }
 
 TEST_CASE("columns that do not fit follow in a second table, behind the first column") {

@@ -1,34 +1,23 @@
 // `debubble explain cost`, as people run it: operators of layers, and what changes would bring.
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using CostWords = std::vector<std::string>;
-
-CostWords cost_words(const CostWords& flags, const CostWords& more = {}) {
-  CostWords words{"explain", "cost", "--memory", "off"};
+Words cost_words(const Words& flags, const Words& more = {}) {
+  Words words = "explain cost --memory off";
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-json costs(const Folder& folder, const CostWords& flags) {
-  return json::parse(folder.data(cost_words(flags, {"--format", "json"})));
-}
+json costs(const Folder& folder, const Words& flags) { return folder.json(cost_words(flags, "--format json")); }
 
 std::int64_t time_of(const json& operators, const char* key, const std::string& passes) {
   std::int64_t sum = 0;
   for (const json& op : operators) {
-    if (passes.find(op["pass"].get<std::string>()) != std::string::npos) sum += op[key].get<std::int64_t>();
+    if (contains(passes, op["pass"].get<std::string>())) sum += op[key].get<std::int64_t>();
   }
   return sum;
 }
@@ -42,7 +31,7 @@ const json* change_called(const json& story, const std::string& name) {
   return nullptr;
 }
 
-const std::vector<CostWords> kCosted{
+const std::vector<Words> kCosted{
     {"--model", "gpt3-175b", "--hardware", "a100", "--tp", "8"},
     {"--model", "llama3-70b", "--hardware", "h100", "--tp", "8", "--sequence-parallel", "--recompute", "full"},
     {"--model", "llama3-70b", "--hardware", "h100", "--tp", "4", "--dtype", "fp8", "--topology", "dgx-h100:2"},
@@ -52,11 +41,10 @@ const std::vector<CostWords> kCosted{
 
 }  // namespace
 
-TEST_CASE("explain cost: operators and waits are the layers, and layers the step of one microbatch") {
-  const Folder folder;
-  for (const CostWords& flags : kCosted) {
+TEST_CASE_IN_FOLDER("explain cost: operators and waits are the layers, and layers the step of one microbatch") {
+  for (const Words& flags : kCosted) {
     CAPTURE(flags);
-    CostWords one = flags;
+    Words one = flags;
     one.insert(one.end(), {"-p", "1", "-m", "1", "--step", "off"});
     const json story = costs(folder, one);
     std::int64_t whole = 0;
@@ -77,9 +65,8 @@ TEST_CASE("explain cost: operators and waits are the layers, and layers the step
   }
 }
 
-TEST_CASE("explain cost: changes are simulated over the whole step, and say where they are from") {
-  const Folder folder;
-  const CostWords flags{"--model", "llama3-70b", "--hardware", "h100", "--tp", "8", "-p", "4", "-m", "8"};
+TEST_CASE_IN_FOLDER("explain cost: changes are simulated over the whole step, and say where they are from") {
+  const Words flags = "--model llama3-70b --hardware h100 --tp 8 -p 4 -m 8";
   const json story = costs(folder, flags);
   const auto step = story["makespan_ns"].get<double>();
   for (const char* const name : {"fused-passes", "dtype-fp8", "cuda-graphs", "free-collectives", "sparse-weights"}) {
@@ -95,15 +82,12 @@ TEST_CASE("explain cost: changes are simulated over the whole step, and say wher
   }
   // What flags ask for is what a run with them gives.
   const json narrow =
-      json::parse(folder.data({"simulate", "--memory", "off", "--model", "llama3-70b", "--hardware", "h100", "--tp",
-                               "8", "-p", "4", "-m", "8", "--dtype", "fp8", "--format", "json"}));
+      folder.json("simulate --memory off --model llama3-70b --hardware h100 --tp 8 -p 4 -m 8 --dtype fp8");
   CHECK((*change_called(story, "dtype-fp8"))["makespan_ns"] == narrow["makespan_ns"]);
 }
 
-TEST_CASE("explain cost: what cannot be had says why, what there is none of is no row") {
-  const Folder folder;
-  const json old = costs(folder, {"--model", "tiny-gpt", "--hardware", "v100", "--dtype", "fp32", "--attention",
-                                  "unfused", "--cuda-graphs", "on"});
+TEST_CASE_IN_FOLDER("explain cost: what cannot be had says why, what there is none of is no row") {
+  const json old = costs(folder, "--model tiny-gpt --hardware v100 --dtype fp32 --attention unfused --cuda-graphs on");
   CHECK(change_called(old, "dtype-bf16") != nullptr);
   CHECK(change_called(old, "flash-attention") != nullptr);
   CHECK(change_called(old, "cuda-graphs") == nullptr);
@@ -114,29 +98,26 @@ TEST_CASE("explain cost: what cannot be had says why, what there is none of is n
     CHECK((*change)["makespan_ns"].is_null());
     CHECK((*change)["refusal"].get<std::string>().find("v100 has no units") != std::string::npos);
   }
-  const json wide =
-      costs(folder, {"--model", "llama3-8b", "--dtype", "fp8", "--fp8-recipe", "blockwise", "--fp8-weights", "alone"});
+  const json wide = costs(folder, "--model llama3-8b --dtype fp8 --fp8-recipe blockwise --fp8-weights alone");
   CHECK((*change_called(wide, "dtype-bf16"))["change_ratio"].get<double>() > 0);
 }
 
-TEST_CASE("explain cost: a host that is late waits in the table, and is gone with CUDA graphs") {
-  const Folder folder;
-  const CostWords flags{"--model", "gpt2-small", "--hardware", "h100", "--sequence", "64", "-p", "2", "-m", "4"};
-  CHECK(folder.data(cost_words(flags)).find("waiting for the host's") != std::string::npos);
+TEST_CASE_IN_FOLDER("explain cost: a host that is late waits in the table, and is gone with CUDA graphs") {
+  const Words flags = "--model gpt2-small --hardware h100 --sequence 64 -p 2 -m 4";
+  CHECK(contains(folder.data(cost_words(flags)), "waiting for the host's"));
   const json late = costs(folder, flags);
   CHECK((*change_called(late, "cuda-graphs"))["change_ratio"].get<double>() < -0.01);
-  CHECK(folder.data(cost_words(flags, {"--cuda-graphs", "on"})).find("waiting for the host's") == std::string::npos);
+  CHECK_FALSE(contains(folder.data(cost_words(flags, "--cuda-graphs on")), "waiting for the host's"));
 }
 
-TEST_CASE("explain cost: text within its columns, CSV with as many fields in every row") {
-  const Folder folder;
-  for (const CostWords& flags : kCosted) {
+TEST_CASE_IN_FOLDER("explain cost: text within its columns, CSV with as many fields in every row") {
+  for (const Words& flags : kCosted) {
     CAPTURE(flags);
     for (const std::size_t width : {80U, 60U, 40U}) {
       std::istringstream lines(folder.data(cost_words(flags, {"--width", std::to_string(width)})));
       for (std::string line; std::getline(lines, line);) CHECK(line.size() <= width);
     }
-    std::istringstream rows(folder.data(cost_words(flags, {"--format", "csv"})));
+    std::istringstream rows(folder.data(cost_words(flags, "--format csv")));
     std::string header;
     std::getline(rows, header);
     CHECK(header == "layer,layers,pass,operator,class,bound_by,flops,bytes,kernels,time_ns,split_time_ns,alone_ns");
@@ -154,10 +135,8 @@ TEST_CASE("explain cost: text within its columns, CSV with as many fields in eve
   }
 }
 
-TEST_CASE("explain cost: stages that recompute have tables of their own") {
-  const Folder folder;
-  const json story =
-      costs(folder, {"--model", "llama3-8b", "-p", "2", "--recompute", "full", "--recompute-stages", "0"});
+TEST_CASE_IN_FOLDER("explain cost: stages that recompute have tables of their own") {
+  const json story = costs(folder, "--model llama3-8b -p 2 --recompute full --recompute-stages 0");
   std::vector<bool> blocks;
   for (const json& layer : story["layers"]) {
     if (layer["kind"] == "transformer") blocks.push_back(layer["recomputed"].get<bool>());

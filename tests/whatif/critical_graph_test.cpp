@@ -1,19 +1,13 @@
 // Derivatives along all critical paths against runs with the cost one nanosecond larger or smaller.
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "sim/engine/critical_graph.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/engine/cluster.hpp"
-#include "sim/engine/critical_graph.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {

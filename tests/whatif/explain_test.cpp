@@ -1,27 +1,12 @@
 // `debubble explain`, as people run it: a step, an op, an error code, a schedule.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
-using Words = std::vector<std::string>;
-
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 json explained(const Folder& folder, const std::string& topic, const Words& flags) {
-  return json::parse(folder.data(with({"explain", topic, "--format", "json"}, flags)));
+  return folder.json(joined({"explain", topic, "--format", "json"}, flags));
 }
 
 std::int64_t sum_of(const json& list, const char* key) {
@@ -38,30 +23,26 @@ const std::vector<Words> kScenarios{
     {"-p", "4", "-m", "8", "--slow", "device=2:1.5", "--step", "reduce=2,optimizer=0.5", "--dp", "2"},
     {"--schedule", "chimera", "-p", "4", "-m", "8", "--jitter", "lognormal:0.1"}};
 
-TEST_CASE("explain step says once that the work is uneven") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("explain step says once that the work is uneven") {
   const auto lines_with = [&](const Words& flags, const std::string& part) {
-    std::istringstream lines(folder.data(with({"explain", "step"}, flags)));
+    std::istringstream lines(folder.data(joined("explain step", flags)));
     int count = 0;
-    for (std::string line; std::getline(lines, line);) count += line.find(part) != std::string::npos ? 1 : 0;
+    for (std::string line; std::getline(lines, line);) count += contains(line, part) ? 1 : 0;
     return count;
   };
-  const Words limits{"-m", "32", "--slow", "device=0:3"};
+  const Words limits = "-m 32 --slow device=0:3";
   CHECK(lines_with(limits, "device d0: it is busy 100.0 % of the step, d1 only 33.3 %") == 1);
   CHECK(lines_with(limits, "uneven work") == 0);
-  CHECK(lines_with({"--slow", "device=2:1.5"}, "uneven work: device 2") == 1);  // where something else limits more
+  CHECK(lines_with("--slow device=2:1.5", "uneven work: device 2") == 1);  // where something else limits more
 }
 
-TEST_CASE("an explanation and a trace call an op the same") {
-  const Folder folder;
-  const Words recomputed{"--transform", "recompute", "-p", "2", "-m", "2"};
-  CHECK(folder.data(with({"explain", "0R0"}, recomputed)).find("the recompute of microbatch 0 on stage 0") !=
-        std::string::npos);
-  CHECK(folder.data(with({"export", "--to", "chrome-trace"}, recomputed)).find("\"recompute\"") != std::string::npos);
+TEST_CASE_IN_FOLDER("an explanation and a trace call an op the same") {
+  const Words recomputed = "--transform recompute -p 2 -m 2";
+  CHECK(contains(folder.data(joined("explain 0R0", recomputed)), "the recompute of microbatch 0 on stage 0"));
+  CHECK(contains(folder.data(joined("export --to chrome-trace", recomputed)), "\"recompute\""));
 }
 
-TEST_CASE("explain step: the shares of the critical path are the step, and its stretches are in order") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("explain step: the shares of the critical path are the step, and its stretches are in order") {
   for (const Words& flags : kScenarios) {
     CAPTURE(flags);
     const json step = explained(folder, "step", flags);
@@ -85,8 +66,7 @@ Words words_of(const std::string& command) {
   return words;
 }
 
-TEST_CASE("explain step: a change with a command takes what the command says it takes") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("explain step: a change with a command takes what the command says it takes") {
   int commands = 0;
   for (const Words& flags : kScenarios) {
     CAPTURE(flags);
@@ -105,52 +85,49 @@ TEST_CASE("explain step: a change with a command takes what the command says it 
       }
       if (change["command"].is_null()) continue;
       ++commands;
-      const json run = json::parse(folder.data(with(words_of(change["command"]), {"--format", "json"})));
+      const json run = folder.json(joined(words_of(change["command"]), "--format json"));
       CHECK(run["makespan_ns"] == change["makespan_ns"]);
     }
   }
   CHECK(commands >= 6);
 }
 
-TEST_CASE("explain step: a straggler, an uneven stage and transfers that hold compute are found") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("explain step: a straggler, an uneven stage and transfers that hold compute are found") {
   const auto has = [](const json& step, const std::string& what) {
     return std::any_of(step["changes"].begin(), step["changes"].end(),
                        [&](const json& change) { return change["what"].get<std::string>().find(what) == 0; });
   };
-  const json slow = explained(folder, "step", {"-p", "4", "-m", "8", "--slow", "device=2:1.5"});
+  const json slow = explained(folder, "step", "-p 4 -m 8 --slow device=2:1.5");
   CHECK(has(slow, "no stragglers"));
   // 1F1B's step is (m + p - 1)(F + B) without the straggler.
   for (const json& change : slow["changes"]) {
     if (change["what"].get<std::string>().find("no stragglers") == 0) CHECK(change["makespan_ns"] == 33'000'000);
   }
-  const json blocking = explained(folder, "step", {"-p", "4", "-m", "8", "--comm", "0.5", "--p2p", "blocking"});
+  const json blocking = explained(folder, "step", "-p 4 -m 8 --comm 0.5 --p2p blocking");
   CHECK(has(blocking, "transfers overlapped with compute"));
-  const json step = explained(folder, "step", {"-p", "4", "-m", "8", "--step", "reduce=2,optimizer=0.5", "--dp", "2"});
+  const json step = explained(folder, "step", "-p 4 -m 8 --step reduce=2,optimizer=0.5 --dp 2");
   CHECK(has(step, "the step's collectives in half the time"));
   CHECK(has(step, "the optimizer in half the time"));
 }
 
-TEST_CASE("explain step: faster links are those of whatif, collectives on them included") {
-  const Folder folder;
-  const Words model{"--model", "gpt-1.3b", "--tp", "2", "--dp", "2", "-p", "4", "-m", "8", "--memory", "off"};
+TEST_CASE_IN_FOLDER("explain step: faster links are those of whatif, collectives on them included") {
+  const Words model = "--model gpt-1.3b --tp 2 --dp 2 -p 4 -m 8 --memory off";
   const auto check = [&](const Words& flags, const Words& changes, const std::string& what) {
     CAPTURE(flags);
-    const json faster = json::parse(folder.data(with(with({"whatif", "--format", "json"}, changes), flags)));
+    const json faster = folder.json(joined(joined("whatif", changes), flags));
     const json step = explained(folder, "step", flags);
     const auto found = std::find_if(step["changes"].begin(), step["changes"].end(),
                                     [&](const json& change) { return change["what"] == what; });
     REQUIRE(found != step["changes"].end());
     CHECK((*found)["makespan_ns"] == faster["changed"]["makespan_ns"]);
   };
-  const Words both{"--bandwidth-scale", "x2", "--latency", "x0.5"};
-  check(with(model, {"--topology", "dgx-a100:2"}), both, "links of twice the bandwidth and half the latency");
+  const Words both = "--bandwidth-scale x2 --latency x0.5";
+  check(joined(model, "--topology dgx-a100:2"), both, "links of twice the bandwidth and half the latency");
   check(model, both, "links of twice the bandwidth and half the latency");
-  check({"-p", "4", "--comm", "0.5"}, {"--latency", "x0.5"}, "links of half the latency");
+  check("-p 4 --comm 0.5", "--latency x0.5", "links of half the latency");
 }
 
-TEST_CASE("explain op: the causes are the wait, and the chain covers it") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("explain op: the causes are the wait, and the chain covers it") {
   for (const Words& flags : kScenarios) {
     CAPTURE(flags);
     for (const char* name : {"0F0", "3F0", "2F5", "0B0", "3B7", "1B3"}) {
@@ -172,15 +149,14 @@ TEST_CASE("explain op: the causes are the wait, and the chain covers it") {
   }
 }
 
-TEST_CASE("explain op: where it began at once, that is said, and what it waited for stands in words") {
-  const Folder folder;
-  const Words flags{"-p", "4", "-m", "8", "--times", "f=1,b=2", "--comm", "0.1"};
+TEST_CASE_IN_FOLDER("explain op: where it began at once, that is said, and what it waited for stands in words") {
+  const Words flags = "-p 4 -m 8 --times f=1,b=2 --comm 0.1";
   const auto says = [&](const char* op, const char* words) {
-    std::string text = folder.data(with({"explain", op}, flags));
+    std::string text = folder.data(joined({"explain", op}, flags));
     std::replace(text.begin(), text.end(), '\n', ' ');
     const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
     text.erase(std::unique(text.begin(), text.end(), both_blank), text.end());
-    return text.find(words) != std::string::npos;
+    return contains(text, words);
   };
   CHECK(says("0F0", "It began at time 0 and waited for nothing."));
   CHECK(says("0F1", "Nothing was lost before it: device 0 worked until then, on 0F0."));
@@ -190,48 +166,40 @@ TEST_CASE("explain op: where it began at once, that is said, and what it waited 
   CHECK(says("3F0", "It lies on the critical path"));
 }
 
-TEST_CASE("explain: codes, schedules without a word before them, and what nobody knows") {
-  const Folder folder;
-  CHECK(folder.data({"explain", "X010"}) ==
+TEST_CASE_IN_FOLDER("explain: codes, schedules without a word before them, and what nobody knows") {
+  CHECK(folder.data("explain X010") ==
         "X010  the simulation\n      a finding: the schedule deadlocks (status 1)\n"
         "      what to do: change the order of the ops that the message names, or the\n      kind of transfer\n");
-  CHECK(folder.data({"explain", "zb-h1"}) == folder.data({"explain", "schedule", "zb-h1"}));
+  CHECK(folder.data("explain zb-h1") == folder.data("explain schedule zb-h1"));
 }
 
-TEST_CASE("run files: what they cannot hold is refused, and a trace of it is for looking at") {
-  const Folder folder;
-  const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};
-  static_cast<void>(folder.data(with(step, {"--trace", "step.json"})));
-  CHECK(folder.run({"diff", "step.json"}).err.find("error[T054]: the run cannot be read back") == 0);
+TEST_CASE_IN_FOLDER("run files: what they cannot hold is refused, and a trace of it is for looking at") {
+  const Words step = "simulate -p 2 -m 4 --dp 2 --step reduce=2,optimizer=0.5";
+  static_cast<void>(folder.data(joined(step, "--trace step.json")));
+  CHECK(folder.run("diff step.json").err.find("error[T054]: the run cannot be read back") == 0);
   CHECK(folder.files() == "step.json");
 }
 
-TEST_CASE("a faster step that does not fit either is not passed off as a way out") {
-  const Folder folder;
-  const Words small{"explain", "step", "-p", "4", "-m", "8", "--times", "f=1,b=2", "--memory", "1MiB"};
+TEST_CASE_IN_FOLDER("a faster step that does not fit either is not passed off as a way out") {
+  const Words small = "explain step -p 4 -m 8 --times f=1,b=2 --memory 1MiB";
   const std::string text = folder.data(small);
-  CHECK(text.find("memory: device 0 lacks") != std::string::npos);
-  CHECK(text.find("1. ") != std::string::npos);
-  CHECK(text.find("out of memory as before") != std::string::npos);
-  CHECK(folder.data({"explain", "step", "-p", "4", "-m", "8", "--times", "f=1,b=2"}).find("out of memory") ==
-        std::string::npos);
+  CHECK(contains(text, "memory: device 0 lacks"));
+  CHECK(contains(text, "1. "));
+  CHECK(contains(text, "out of memory as before"));
+  CHECK_FALSE(contains(folder.data("explain step -p 4 -m 8 --times f=1,b=2"), "out of memory"));
 }
 
-TEST_CASE("--fail-if knows the step's parts") {
-  const Folder folder;
-  const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};
-  CHECK(folder.run(with(step, {"--fail-if", "step.gradient_reduce>1.9ms"})).status == 1);
-  CHECK(folder.run(with(step, {"--fail-if", "step.gradient_reduce.exposed>2.1ms"})).status == 0);
-  CHECK(folder.run(with(step, {"--fail-if", "idle_by_cause.collective<1ms"})).status == 0);
+TEST_CASE_IN_FOLDER("--fail-if knows the step's parts") {
+  const Words step = "simulate -p 2 -m 4 --dp 2 --step reduce=2,optimizer=0.5";
+  CHECK(folder.run(joined(step, "--fail-if step.gradient_reduce>1.9ms")).status == 1);
+  CHECK(folder.run(joined(step, "--fail-if step.gradient_reduce.exposed>2.1ms")).status == 0);
+  CHECK(folder.run(joined(step, "--fail-if idle_by_cause.collective<1ms")).status == 0);
 }
 
 }  // namespace
-TEST_CASE("a slow stage gets fewer layers: proposed by explain step, cut by --partition auto") {
-  const Folder folder;
-  const Words slow{"--model", "gpt-1.3b", "-p", "4", "-m", "8", "--slow", "stage=1:1.5"};
-  const auto simulated = [&](const Words& more) {
-    return json::parse(folder.data(with(with({"simulate", "--format", "json"}, slow), more)));
-  };
+TEST_CASE_IN_FOLDER("a slow stage gets fewer layers: proposed by explain step, cut by --partition auto") {
+  const Words slow = "--model gpt-1.3b -p 4 -m 8 --slow stage=1:1.5";
+  const auto simulated = [&](const Words& more) { return folder.json(joined(joined("simulate", slow), more)); };
   const auto layers = [](const json& run) {
     for (const json& one : run["assumptions"]) {
       if (one["what"] == "partition") return one["value"].get<std::string>();
@@ -239,9 +207,9 @@ TEST_CASE("a slow stage gets fewer layers: proposed by explain step, cut by --pa
     return std::string();
   };
   const json before = simulated({});
-  const json cured = simulated({"--partition", "auto"});
+  const json cured = simulated("--partition auto");
   CHECK(cured["makespan_ns"].get<double>() < 0.95 * before["makespan_ns"].get<double>());
-  CHECK(layers(cured).find(" (auto, for each device's speed)") != std::string::npos);
+  CHECK(contains(layers(cured), " (auto, for each device's speed)"));
   bool proposed = false;
   const json story = explained(folder, "step", slow);
   for (const json& change : story["changes"]) {
@@ -252,19 +220,17 @@ TEST_CASE("a slow stage gets fewer layers: proposed by explain step, cut by --pa
   }
   CHECK(proposed);
   // All alike: the usual cut, and nothing to propose.
-  const Words alike{"--model", "gpt-1.3b", "-p", "4", "-m", "8"};
-  const Words words = with({"simulate", "--format", "json"}, alike);
-  CHECK(layers(json::parse(folder.data(words))) ==
-        layers(json::parse(folder.data(with(words, {"--partition", "auto"})))));
+  const Words alike = "--model gpt-1.3b -p 4 -m 8";
+  const Words words = joined("simulate --format json", alike);
+  CHECK(layers(folder.json(words)) == layers(folder.json(joined(words, "--partition auto"))));
   const json usual = explained(folder, "step", alike);
   for (const json& change : usual["changes"]) {
     CHECK(change["what"].get<std::string>().find("layers moved") == std::string::npos);
   }
 }
 
-TEST_CASE("explain step names the best schedule, and the best that each framework runs") {
-  const Folder folder;
-  const json story = explained(folder, "step", {"--model", "gpt-1.3b", "-p", "4", "-m", "8"});
+TEST_CASE_IN_FOLDER("explain step names the best schedule, and the best that each framework runs") {
+  const json story = explained(folder, "step", "--model gpt-1.3b -p 4 -m 8");
   bool interleaved = false;
   for (const json& change : story["changes"]) {
     const bool by_megatron =

@@ -1,24 +1,13 @@
 // Changed links: which there are, what a change does to a transfer, and what is refused.
-#include <doctest/doctest.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "studies/whatif/link_changes.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {
 
 std::string code_of(const auto& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    return error.diagnostics().front().code;
-  }
-  return "";
+  return first_problem([&] { work(); }).code;
 }
 
 Topology changed(const Topology& topology, const std::vector<std::string>& links, int devices = 4) {

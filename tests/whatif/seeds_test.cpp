@@ -1,17 +1,12 @@
 // The numbers of a list of step times, and work on several threads.
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "studies/parallel.hpp"
 #include "studies/whatif/seeds.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,21 +1,14 @@
 // find_sensitivity and the ranked what-ifs against runs of their own.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <vector>
-
+#include "studies/whatif/sensitivity.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/job.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "studies/whatif/candidates.hpp"
 #include "studies/whatif/changed_costs.hpp"
 #include "studies/whatif/link_groups.hpp"
-#include "studies/whatif/sensitivity.hpp"
 #include "studies/whatif/step_time.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::testing {
 namespace {

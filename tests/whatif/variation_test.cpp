@@ -1,31 +1,16 @@
 // What --slow, --factors and --jitter mean: the factors they give, and what they refuse.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "scenario/job/make_variation.hpp"
 #include "scenario/request/draws.hpp"
 #include "scenario/request/factors.hpp"
 #include "scenario/request/factors_file.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {
 namespace {
 
 std::vector<std::string> codes_of(const auto& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    std::vector<std::string> codes;
-    for (const Diagnostic& problem : error.diagnostics()) codes.push_back(problem.code);
-    return codes;
-  }
-  return {};
+  return codes_by([&] { work(); });
 }
 
 std::vector<std::string> file_codes(const std::string& name, const std::string& text) {

@@ -1,12 +1,8 @@
 // The emulation of a block: what stands between the kernels and the tests must be right itself.
 #include "tests/workload/block_runner.hpp"
 
-#include <doctest/doctest.h>
-
-#include <stdexcept>
-#include <vector>
-
 #include "gpu/workload/kernels.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/cuda_shim.hpp"
 #include "tests/workload/host_device.hpp"
 

@@ -1,13 +1,11 @@
 // CudaDevice on the fake GPU: products, kernels, time, and that everything is given back.
 #include "gpu/cuda_device.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cstring>
-#include <vector>
 
 #include "gpu/workload/kernels.hpp"
 #include "gpu/workload/self_check.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/fake_machine.hpp"
 
 namespace debubble {

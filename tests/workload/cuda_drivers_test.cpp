@@ -1,12 +1,7 @@
 // The driver's tables, over every driver that fake_drivers.hpp knows: what it lacks, and that profiling works with it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "gpu/cuda_device.hpp"
 #include "gpu/driver_version.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/fake_machine.hpp"
 
 namespace debubble {

@@ -1,18 +1,13 @@
 // What a person is told when something of CUDA is missing, too old, or fails: one code for each.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "gpu/cuda_device.hpp"
 #include "gpu/cuda_library.hpp"
 #include "gpu/driver_version.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/fake_machine.hpp"
 
 namespace debubble {
@@ -37,8 +32,6 @@ Diagnostic start_refusal(int ordinal = 0, DataType type = DataType::kBf16) {
   return found;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST_CASE("without a library the message names it and the variable that was set") {
   const FakeMachine machine;
   for (const auto& [variable, code] : std::vector<std::pair<const char*, std::string>>{
@@ -60,7 +53,7 @@ TEST_CASE("a file that is no library, and a library that is another, are named a
     const Diagnostic found = start_refusal();
     CHECK(found.code == "U023");
     CHECK(contains(found.message, path));
-    CHECK(!contains(found.message, "does not exist"));
+    CHECK_FALSE(contains(found.message, "does not exist"));
   }
   {
     const Variables other{{"DEBUBBLE_CUBLASLT", "libdl.so.2"}};

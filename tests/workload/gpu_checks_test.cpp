@@ -1,13 +1,8 @@
 // The checks for a machine with a GPU, on the fake one: what they find is how the fake is made.
 #include "profiler/measurement/gpu_checks.hpp"
 
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "profiler/measurement/kernel_spans.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/fake_machine.hpp"
 
 namespace debubble {
@@ -90,7 +85,7 @@ TEST_CASE("a check that fails is there with its reason, and the others are made"
   for (const char* name : {"timestamps", "contexts", "durations"}) {
     const GpuCheck& check = check_called(checks, name);
     CHECK(check.passed == false);
-    CHECK(check.remark.find("the kernel debubble_hold failed") != std::string::npos);
+    CHECK(contains(check.remark, "the kernel debubble_hold failed"));
   }
   CHECK(check_called(checks, "memory").passed == true);
 }

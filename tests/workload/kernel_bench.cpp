@@ -1,10 +1,8 @@
 #include "tests/workload/kernel_bench.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <random>
+
+#include "tests/support/test.hpp"
 
 namespace debubble::test {
 

@@ -2,12 +2,7 @@
 // neither; with more rows than blocks.
 #include "gpu/workload/kernels.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-
+#include "tests/support/test.hpp"
 #include "tests/workload/kernel_bench.hpp"
 
 namespace debubble {

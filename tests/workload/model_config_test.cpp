@@ -1,17 +1,10 @@
 #include "formats/model/model_config.hpp"
 #include "sim/core/model_presets.hpp"
 
-#include <doctest/doctest.h>
-
-#include <set>
-
-#include "tests/unit/problems_of.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
-
-using test::problems_of;
-using test::replaced;
 
 std::int64_t all_parameters(const TransformerShape& shape) {
   const std::int64_t twice = shape.tied_embedding ? shape.vocabulary * shape.hidden : 0;
@@ -51,10 +44,10 @@ TEST_CASE("presets have different names and say where their sizes come from") {
 
 TEST_CASE("an unknown preset is answered with the closest name and all names") {
   const std::string text = problems_of([] { (void)model_preset("lama-8b"); });
-  CHECK(text.find("C003") != std::string::npos);
-  CHECK(text.find("did you mean \"llama-8b\"?") != std::string::npos);
-  CHECK(text.find("gpt-175b") != std::string::npos);
-  CHECK(problems_of([] { (void)model_preset("x"); }).find("config.json") != std::string::npos);
+  CHECK(contains(text, "C003"));
+  CHECK(contains(text, "did you mean \"llama-8b\"?"));
+  CHECK(contains(text, "gpt-175b"));
+  CHECK(contains(problems_of([] { (void)model_preset("x"); }), "config.json"));
 }
 
 const std::string kGpt2 = R"({
@@ -106,7 +99,7 @@ TEST_CASE("keys that real configs carry and that change nothing pass") {
   CHECK(read(replaced(kGpt2, "\"model_type\"", R"("_num_labels": 1, "model_type")"), "gpt2-small") ==
         model_preset("gpt2-small"));
   const auto turned = [] { (void)read(replaced(kQwen, "{", R"({"use_mrope": true, )"), "qwen2-7b"); };
-  CHECK(problems_of(turned).find("error[W012]") != std::string::npos);
+  CHECK(contains(problems_of(turned), "error[W012]"));
 }
 
 TEST_CASE("a GPT-NeoX config without its own arrangement of the block is a GPT with rotary positions") {
@@ -139,7 +132,7 @@ std::string complaint(const std::string& config, const std::string& from, const 
 }
 
 bool says(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
+  const bool found = contains(text, part);
   if (!found) MESSAGE("it says: ", text);
   return found;
 }

@@ -1,10 +1,7 @@
 // Conversions: of the kernels (their text), of the checks (real_numbers), against each other and known values.
-#include <doctest/doctest.h>
-
 #include <bit>
-#include <cmath>
-#include <limits>
 
+#include "tests/support/test.hpp"
 #include "tests/workload/kernel_bench.hpp"
 
 namespace debubble {

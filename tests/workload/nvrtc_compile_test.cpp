@@ -1,13 +1,10 @@
 // Every kernel through the real NVRTC: no warnings, no spills, and how many registers each takes.
 #include <dlfcn.h>
-#include <doctest/doctest.h>
 
-#include <array>
 #include <iostream>
-#include <sstream>
-#include <string>
 
 #include "gpu/workload/kernels.hpp"
+#include "tests/support/test.hpp"
 #include "tests/witness/witness.hpp"
 
 namespace debubble {
@@ -71,7 +68,7 @@ Usage usage_of(const std::string& log) {
       kernel = line.substr(at + 26, line.find('\'', at + 26) - at - 26);
       ++usage.kernels;
     }
-    if (line.find("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads") != std::string::npos) {
+    if (contains(line, "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")) {
       ++usage.without_spills;
     }
     const auto used = line.find("Used ");
@@ -94,7 +91,7 @@ void check_usage(const std::string& library, DataType type) {
     const int result = nvrtc.compile(kernel_source(type), architecture, &log);
     CAPTURE(log);
     REQUIRE(result == 0);
-    CHECK(log.find("warning") == std::string::npos);
+    CHECK_FALSE(contains(log, "warning"));
     const Usage usage = usage_of(log);
     CHECK(usage.kernels == kernel_names().size());
     CHECK(usage.without_spills >= usage.kernels);
@@ -114,7 +111,7 @@ TEST_CASE("a source that is wrong does not compile") {
   for (const std::string& library : testing::witnesses("libnvrtc.so.")) {
     std::string log;
     CHECK(Nvrtc(library).compile("#define DEBUBBLE_BF16 1\n" + kernel_source(DataType::kFp32), "sm_90", &log) != 0);
-    CHECK(log.find("error") != std::string::npos);
+    CHECK(contains(log, "error"));
   }
 }
 

@@ -1,18 +1,10 @@
 // All kernels through NVIDIA's own NVRTC, of the newest release and the oldest that is promised: it needs no GPU to
 // compile for one.
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "gpu/cublaslt_api.hpp"
 #include "gpu/cuda_check_kernels.hpp"
 #include "gpu/nvrtc_api.hpp"
 #include "gpu/workload/kernels.hpp"
 #include "live/cuda/live_kernels.hpp"
-#include "sim/core/error.hpp"
 #include "tests/support/command.hpp"
 #include "tests/witness/witness.hpp"
 
@@ -53,7 +45,7 @@ void check_kernels_of(const Nvrtc& nvrtc, DataType type) {
     CHECK(image.substr(1, 3) == "ELF");
     for (const std::string_view name : kernel_names()) {
       CAPTURE(std::string(name));
-      CHECK(image.find(".text." + std::string(name)) != std::string::npos);
+      CHECK(contains(image, ".text." + std::string(name)));
     }
   }
 }
@@ -76,12 +68,12 @@ TEST_CASE("NVRTC makes machine code of the kernels that measure and of live exec
     for (const int capability : capabilities_of(nvrtc)) {
       CAPTURE(capability);
       const std::string image = compile_for(nvrtc, kCheckKernels, "checks.cu", capability);
-      CHECK(image.find(std::string(".text.") + kHoldKernel) != std::string::npos);
-      CHECK(image.find(std::string(".text.") + kTickKernel) != std::string::npos);
+      CHECK(contains(image, std::string(".text.") + kHoldKernel));
+      CHECK(contains(image, std::string(".text.") + kTickKernel));
       CHECK(compile_for(nvrtc, live::live_kernel_source(), "live.cu", capability).substr(1, 3) == "ELF");
     }
     const std::string ptx = compile_for(nvrtc, kCheckKernels, "checks.cu", 9990);
-    CHECK(ptx.find(".entry debubble_hold") != std::string::npos);
+    CHECK(contains(ptx, ".entry debubble_hold"));
   }
 }
 
@@ -92,7 +84,7 @@ TEST_CASE("what NVRTC refuses is told with its own words and line") {
       FAIL("it was compiled");
     } catch (const UnavailableError& error) {
       CHECK(error.diagnostic().code == "U027");
-      CHECK(error.diagnostic().message.find("broken.cu(2): error: identifier \"no_such_thing\"") != std::string::npos);
+      CHECK(contains(error.diagnostic().message, "broken.cu(2): error: identifier \"no_such_thing\""));
     }
   }
 }
@@ -121,9 +113,9 @@ TEST_CASE("doctor tells of each NVRTC and cuBLASLt") {
     for (const std::string& library : testing::witnesses(name)) {
       testing::Surroundings machine;
       machine.environment = {variable + library, "DEBUBBLE_LIBCUDA=/none"};
-      const std::string told = folder.run({"doctor", "--format", "json"}, machine).out;
+      const std::string told = folder.run("doctor --format json", machine).out;
       CAPTURE(told);
-      CHECK(told.find(library + ", CUDA 1") != std::string::npos);
+      CHECK(contains(told, library + ", CUDA 1"));
     }
   }
 }

@@ -2,14 +2,11 @@
 // slope along a random direction.
 #include "gpu/workload/reference.hpp"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <functional>
 #include <random>
 
 #include "gpu/workload/layers.hpp"
 #include "sim/core/model_presets.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {

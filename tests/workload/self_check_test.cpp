@@ -1,14 +1,7 @@
 #include "gpu/workload/self_check.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
-#include <string>
-
 #include "gpu/workload/kernels.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/cuda_shim.hpp"
 #include "tests/workload/host_device.hpp"
 

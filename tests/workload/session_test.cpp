@@ -1,21 +1,13 @@
 // Whole measurements on the fake GPU: what comes out is what went in, to the nanosecond and to the byte.
 #include "profiler/measurement/session.hpp"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "formats/profile/profile_json.hpp"
 #include "profiler/measurement/session_fit.hpp"
 #include "profiler/records/record_file.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/model_presets.hpp"
+#include "tests/support/test.hpp"
 #include "tests/workload/fake_machine.hpp"
 #include "tests/workload/ledger_device.hpp"
 
@@ -155,7 +147,7 @@ TEST_CASE("everything a profile says about itself is there") {
   CHECK(profile.origin.repetitions == 12);
   for (const char* part : {"CUPTI Activity", "unfused", "One of 2 tensor-parallel shares", "were not measured"}) {
     CAPTURE(part);
-    CHECK(profile.origin.method.find(part) != std::string::npos);
+    CHECK(contains(profile.origin.method, part));
   }
   REQUIRE(profile.measurement);
   const Measurement& measurement = *profile.measurement;
@@ -233,7 +225,7 @@ TEST_CASE("progress grows from 0 to its end and says what is done") {
   CHECK(std::is_sorted(done.begin(), done.end()));
   CHECK(done.front() == 0);
   CHECK(done.back() == last_total);
-  CHECK(words.find("warming up;") != std::string::npos);
+  CHECK(contains(words, "warming up;"));
 }
 
 TEST_CASE("the record file is kept where one is named, and can be read again") {
@@ -265,7 +257,7 @@ TEST_CASE("a size that does not fit is refused with what would") {
     CHECK(error.diagnostic().code == "U026");
     CHECK(error.diagnostic().message.find(std::to_string(needed / kMebibyte) + " MiB (embedding ") !=
           std::string::npos);
-    CHECK(error.diagnostic().message.find("block ") != std::string::npos);
+    CHECK(contains(error.diagnostic().message, "block "));
     CHECK(error.diagnostic().help == "--microbatch-size 16 would fit");
   }
   CHECK(FakeMachine::live_objects() == 0);

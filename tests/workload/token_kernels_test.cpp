@@ -1,9 +1,5 @@
 // The kernels that know tokens, positions and keys, each alone against plain loops in double.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
+#include "tests/support/test.hpp"
 #include "tests/workload/kernel_bench.hpp"
 
 namespace debubble {

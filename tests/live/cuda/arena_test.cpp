@@ -1,12 +1,9 @@
 // Places in an arena, and the memory of rows.
 #include "live/cuda/arena.hpp"
 
-#include <doctest/doctest.h>
-
-#include <map>
-
 #include "live/cuda/stage_memory.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::live;

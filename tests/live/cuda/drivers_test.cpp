@@ -1,16 +1,7 @@
 // The live CUDA backend over every driver and every refusal that fake_drivers.hpp knows.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "live/cuda/gpu_parts.hpp"
-#include "sim/core/error.hpp"
 #include "tests/live/cuda/small_run.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;

@@ -1,8 +1,6 @@
 // What goes wrong on purpose, or by accident, is found and told: never a hang, never a wrong number.
-#include <doctest/doctest.h>
-
-#include "sim/core/error.hpp"
 #include "tests/live/cuda/small_run.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -34,7 +32,7 @@ TEST_CASE("a lost message is reported with the place of every device, and nothin
     CHECK_EQ(result.stall->cause, "a message was lost");
     REQUIRE_EQ(result.stall->devices.size(), 2);
     CHECK_EQ(to_string(result.stall->devices[1].op), "1F2");
-    CHECK(result.stall->devices[1].waits_for.find("the activation 0F2 of device 0") != std::string::npos);
+    CHECK(contains(result.stall->devices[1].waits_for, "the activation 0F2 of device 0"));
     CHECK(result.iterations.empty());
   }
   CHECK_EQ(FakeMachine::live_objects(), 0);

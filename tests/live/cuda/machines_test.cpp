@@ -1,12 +1,8 @@
 // Machines that are not what is needed, and those that are otherwise than usual.
-#include <doctest/doctest.h>
-
-#include <memory>
-
 #include "live/cuda/clocks.hpp"
 #include "live/cuda/gpu_parts.hpp"
-#include "sim/core/error.hpp"
 #include "tests/live/cuda/small_run.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -85,7 +81,7 @@ TEST_CASE("a driver that cannot wait for a value holds the gate with a kernel") 
 
 TEST_CASE("a driver that fails to wait for a value is not taken for one that cannot") {
   const FakeMachine machine("idle,processors=132,fail_wait");
-  CHECK(refusal(small_run(build("1f1b", 2, 4))).find("holding a stream back") != std::string::npos);
+  CHECK(contains(refusal(small_run(build("1f1b", 2, 4))), "holding a stream back"));
 }
 
 TEST_CASE("clocks that drift between two readings are put right in between and beyond") {

@@ -1,15 +1,9 @@
 // Whole runs on the fake GPU: legal timelines, and what the simulator predicts from the calibrated costs.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <tuple>
-
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "tests/live/cuda/small_run.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/test.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -133,7 +127,7 @@ TEST_CASE("a run says what it ran on, what it measured and what it chose") {
   CHECK_EQ(result.clocks.method, "one clock");
   const auto has_note = [&result](const std::string& text) {
     return std::any_of(result.origin.notes.begin(), result.origin.notes.end(),
-                       [&text](const std::string& note) { return note.find(text) != std::string::npos; });
+                       [&text](const std::string& note) { return contains(note, text); });
   };
   CHECK(has_note("one split of 132 processors: 32, 32, 32, 32"));
   CHECK(has_note("transfers run on the 4 processors that were left over"));
@@ -151,9 +145,8 @@ TEST_CASE("streams that share hardware queues are told, others not") {
   const FakeMachine machine("idle,processors=132,least_part=1");
   const auto told = [](int devices) {
     const live::LiveResult result = run_small(small_run(build("interleaved", devices, devices)));
-    return std::any_of(result.origin.notes.begin(), result.origin.notes.end(), [](const std::string& note) {
-      return note.find("hardware queues of a GPU") != std::string::npos;
-    });
+    return std::any_of(result.origin.notes.begin(), result.origin.notes.end(),
+                       [](const std::string& note) { return contains(note, "hardware queues of a GPU"); });
   };
   CHECK_FALSE(told(2));
   CHECK(told(16));
@@ -164,7 +157,7 @@ TEST_CASE("a run of more launches than a stream holds back opens the gate early,
   const auto says = [](const SmallRun& run) {
     const live::LiveResult result = run_small(run);
     REQUIRE_FALSE(result.stall.has_value());
-    return result.origin.notes.back().find("so the gate opened before all was launched") != std::string::npos;
+    return contains(result.origin.notes.back(), "so the gate opened before all was launched");
   };
   CHECK_FALSE(says(small_run(build("1f1b", 2, 4))));
   CHECK(says(small_run(build("1f1b", 2, 32))));
@@ -182,7 +175,7 @@ TEST_CASE("stages of many layers do not fill a stream behind the gate, neither i
   CHECK_EQ(result.iterations.size(), 2);
   const auto& notes = result.origin.notes;
   CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-    return note.find("blocks of the calibration began before all was launched") != std::string::npos;
+    return contains(note, "blocks of the calibration began before all was launched");
   }));
 }
 

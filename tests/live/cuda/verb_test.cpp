@@ -1,11 +1,7 @@
 // `debubble live --backend cuda`, the real command, on a machine with the fake GPU.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
 #include "tests/support/command.hpp"
 
+using namespace debubble;
 using namespace debubble::testing;
 
 namespace {
@@ -17,19 +13,15 @@ Surroundings gpu(const std::string& behaviour = "idle,processors=132") {
   return surroundings;
 }
 
-std::vector<std::string> live(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"live", "--backend", "cuda", "--model", "tiny-gpt", "--schedule", "1f1b",
-                                     "-p",   "2",         "-m",   "4",       "--seq",    "16"};
+Words live(const Words& more) {
+  Words arguments = "live --backend cuda --model tiny-gpt --schedule 1f1b -p 2 -m 4 --seq 16";
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
-TEST_CASE("a schedule runs on parts of a GPU and its run file is compared with its prediction") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a schedule runs on parts of a GPU and its run file is compared with its prediction") {
   for (const std::string launch : {"eager", "graph"}) {
     CAPTURE(launch);
     const Outcome run = folder.run(live({"--launch", launch, "--save-run", "run.json"}), gpu());
@@ -41,42 +33,37 @@ TEST_CASE("a schedule runs on parts of a GPU and its run file is compared with i
   }
 }
 
-TEST_CASE("a lost message ends with exit code 1 and where every device stands") {
-  const Folder folder;
-  const Outcome run = folder.run(live({"--fault", "drop=0F2", "--watchdog", "1"}), gpu());
+TEST_CASE_IN_FOLDER("a lost message ends with exit code 1 and where every device stands") {
+  const Outcome run = folder.run(live("--fault drop=0F2 --watchdog 1"), gpu());
   CHECK_EQ(run.status, 1);
   CHECK(contains(run.out + run.err, "a message was lost"));
   CHECK(contains(run.out + run.err, "1F2"));
 }
 
-TEST_CASE("a bit that changes on its way ends with exit code 1") {
-  const Folder folder;
-  const Outcome run = folder.run(live({"--fault", "corrupt=0F1"}), gpu());
+TEST_CASE_IN_FOLDER("a bit that changes on its way ends with exit code 1") {
+  const Outcome run = folder.run(live("--fault corrupt=0F1"), gpu());
   CHECK_EQ(run.status, 1);
   CHECK(contains(run.out + run.err, "the activation 0F1 changed in transit"));
 }
 
-TEST_CASE("a GPU that hangs for good is reported, and the command ends") {
-  const Folder folder;
-  const Outcome run = folder.run(live({"--watchdog", "1"}), gpu("idle,processors=132,hang=gelu_backward"));
+TEST_CASE_IN_FOLDER("a GPU that hangs for good is reported, and the command ends") {
+  const Outcome run = folder.run(live("--watchdog 1"), gpu("idle,processors=132,hang=gelu_backward"));
   CHECK_FALSE(run.timed_out);
   CHECK_EQ(run.status, 1);
   CHECK(contains(run.out + run.err, "no progress for 1 s"));
 }
 
-TEST_CASE("a GPU that hangs for good while it is calibrated is an error, and the command ends") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("a GPU that hangs for good while it is calibrated is an error, and the command ends") {
   Surroundings hanging = gpu("idle,processors=132,hang=debubble_live_resolution");
   hanging.environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");  // giving memory back would hang, too
-  const Outcome run = folder.run(live({"--watchdog", "1"}), hanging);
+  const Outcome run = folder.run(live("--watchdog 1"), hanging);
   CHECK_FALSE(run.timed_out);
   CHECK_EQ(run.status, 3);
   CHECK(contains(run.err, "U027"));
   CHECK(contains(run.err, "no progress while its ops are timed"));
 }
 
-TEST_CASE("without a GPU, or with one that is too small, the exit code is 3") {
-  const Folder folder;
+TEST_CASE_IN_FOLDER("without a GPU, or with one that is too small, the exit code is 3") {
   const Outcome none = folder.run(live({}), gpu("error=100"));
   CHECK_EQ(none.status, 3);
   CHECK(contains(none.err, "U021"));

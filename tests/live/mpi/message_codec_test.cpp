@@ -1,14 +1,11 @@
 // What ranks tell each other arrives as it was written.
-#include <doctest/doctest.h>
-
-#include <stdexcept>
-
 #include "live/mpi/device_run_codec.hpp"
 #include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/failure.hpp"
 #include "live/mpi/frame.hpp"
 #include "live/mpi/message_passing.hpp"
 #include "tests/support/engine_run.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::live {

@@ -1,11 +1,10 @@
 // Holds our own declarations of NCCL's binary interface to its header, of the newest release and the oldest promised.
-#include <doctest/doctest.h>
 #include <nccl.h>
 
-#include <cstddef>
 #include <type_traits>
 
 #include "live/mpi/nccl_library.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::live {
 namespace {

@@ -1,11 +1,6 @@
 // Finding NCCL, with and without one.
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <string>
-
 #include "live/mpi/nccl_library.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 #include "tests/witness/witness.hpp"
 
 namespace debubble::live {

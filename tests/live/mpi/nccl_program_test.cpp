@@ -1,14 +1,10 @@
 // Whether the ranks' sends and receives can come to an end, found without a GPU.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "live/mpi/nccl_program.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::live {

@@ -1,10 +1,9 @@
 // The plan that the processes of debubble_torch read, to the letter.
 #include "live/torch/plan_text.hpp"
 
-#include <doctest/doctest.h>
-
 #include "live/job.hpp"
 #include "schedules/catalog.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::live {
@@ -51,12 +50,12 @@ TEST_CASE("pairs are one cell, V-shaped placements and replicas are told") {
   request.schedule = debubble::testing::build("dualpipe-v", 2, 4);
   request.costs.stages.resize(4);
   const std::string plan = torch_plan(Job(request), {}, 1);
-  CHECK(plan.find("\nplace 0 0 1 1 0\n") != std::string::npos);
-  CHECK(plan.find(",0") != std::string::npos);
+  CHECK(contains(plan, "\nplace 0 0 1 1 0\n"));
+  CHECK(contains(plan, ",0"));
   request.schedule = debubble::testing::build("chimera", 2, 4);
   request.costs.stages.resize(2);
   const std::string replicas = torch_plan(Job(request), {}, 1);
-  CHECK(replicas.find("\nreplica 0 0 1 1\nplace 0 0 1\nplace 1 1 0\n") != std::string::npos);
+  CHECK(contains(replicas, "\nreplica 0 0 1 1\nplace 0 0 1\nplace 1 1 0\n"));
 }
 
 }  // namespace

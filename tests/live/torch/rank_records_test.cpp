@@ -1,11 +1,6 @@
 // What processes of debubble_torch write: read whole, and refused with its place when it is anything else.
 #include "live/torch/rank_records.hpp"
-
-#include <doctest/doctest.h>
-
-#include <string>
-
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::live {
 namespace {
@@ -26,13 +21,8 @@ constexpr const char* kWhole =
     "end\n";
 
 std::string torch_refusal(const std::string& text) {
-  try {
-    static_cast<void>(read_torch_rank(text, "rank0.txt"));
-  } catch (const InputError& error) {
-    return error.diagnostics().front().code + " " + error.diagnostics().front().place + " " +
-           error.diagnostics().front().message;
-  }
-  return "";
+  const Diagnostic problem = first_problem([&] { static_cast<void>(read_torch_rank(text, "rank0.txt")); });
+  return problem.code.empty() ? "" : problem.code + " " + problem.place + " " + problem.message;
 }
 
 std::string changed(const std::string& before, const std::string& after) {

@@ -1,9 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "schedules/exchange/compute_table.hpp"
-#include "sim/core/error.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble {
 namespace {
@@ -194,17 +190,6 @@ TEST_CASE("a deadlock between devices is refused and names the cycle") {
         "T011 t.csv:1:3 the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has after 1F1; "
         "1F1 (row 2, cell 1) needs 0F1, which row 1 has after 0B0 | each device runs its row strictly in order: "
         "reorder one of these rows\n");
-}
-
-TEST_CASE("all problems of a table are reported at once, in the order of the table") {
-  CHECK(problems_of("0F0,x,0F0\n1BW0,1F0\n1I0\n") ==
-        std::string("T024 t.csv:1:2 \"x\" is not an action") + kGrammar +
-            "T003 t.csv:1:3 0F0 is in the schedule twice (0F0: row 1, cell 1) | every op runs exactly once\n"
-            "T024 t.csv:2:1 \"1BW0\" is of the older grammar; PyTorch's parser now reads it as \"1B\", without a "
-            "microbatch | older tables write B for the input gradient and BW for the whole backward: rename B to I, "
-            "then BW to B\n"
-            "T008 t.csv:3:1 1I0 is on device 2, but stage 1 of microbatch 0 belongs to device 1 (1F0: row 2, cell 2) | "
-            "a microbatch runs forward and backward of a stage on the one device that holds it\n");
 }
 
 TEST_CASE("fifty problems are shown and the rest is counted") {

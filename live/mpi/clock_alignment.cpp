@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace debubble::live {
@@ -21,6 +24,12 @@ ClockReading read_clock(int rank, ControlChannel& channel, const std::function<N
     if (trip == 0 || error < best.error) best = {there, left + (back - left) / 2 - there, error};
   }
   return best;
+}
+
+Nanoseconds two_largest(std::vector<Nanoseconds> values) {
+  std::sort(values.rbegin(), values.rend());
+  return std::accumulate(values.begin(), values.begin() + std::min<std::ptrdiff_t>(2, std::ssize(values)),
+                         Nanoseconds{0});
 }
 
 }  // namespace
@@ -54,9 +63,16 @@ ClockAlignment alignment_of(const std::vector<ClockReading>& before, const std::
     alignment.offsets.push_back(before[rank].offset);
     errors.push_back(std::max(before[rank].error, after[rank].error));
   }
-  std::sort(errors.rbegin(), errors.rend());
-  for (std::size_t k = 0; k < std::min<std::size_t>(2, errors.size()); ++k) alignment.residual += errors[k];
+  alignment.residual = two_largest(std::move(errors));
   return alignment;
+}
+
+Nanoseconds leaving_error(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after) {
+  std::vector<Nanoseconds> drifts;
+  for (std::size_t rank = 0; rank < before.size(); ++rank) {
+    drifts.push_back(std::abs(after[rank].offset - before[rank].offset));
+  }
+  return alignment_of(before, after).residual + two_largest(std::move(drifts));
 }
 
 }  // namespace debubble::live

@@ -33,4 +33,9 @@ struct ClockReading {
 [[nodiscard]] ClockAlignment alignment_of(const std::vector<ClockReading>& before,
                                           const std::vector<ClockReading>& after);
 
+// By how much a message's leaving, told to its receiver with the offsets of `before`, may be wrong on the receiver's
+// clock: the residual, and what the two clocks that drifted most did since.
+[[nodiscard]] Nanoseconds leaving_error(const std::vector<ClockReading>& before,
+                                        const std::vector<ClockReading>& after);
+
 }  // namespace debubble::live

@@ -13,12 +13,13 @@ namespace debubble::live {
 namespace {
 
 // One iteration of all devices.
-RunIteration iteration_of(const Job& job, const std::vector<std::vector<DeviceRun>>& runs, std::size_t number) {
+RunIteration iteration_of(const Job& job, const RankReport& report, std::size_t number) {
   Observation observation;
   observation.p2p = job.request().p2p;
   observation.measured = job.request().clock != Clock::kLogicalGiven;
+  observation.clock_error = report.leaving_error;
   RunIteration iteration;
-  for (const std::vector<DeviceRun>& device : runs) {
+  for (const std::vector<DeviceRun>& device : report.runs) {
     const DeviceRun& run = device[number];
     observation.ops.insert(observation.ops.end(), run.ops.begin(), run.ops.end());
     observation.transfers.insert(observation.transfers.end(), run.transfers.begin(), run.transfers.end());
@@ -56,7 +57,7 @@ LiveResult result_of(const Job& job, RankReport report) {
   }
   if (report.runs.empty()) return result;
   for (auto k = static_cast<std::size_t>(job.request().warm_up); k < report.runs[0].size(); ++k) {
-    result.iterations.push_back(iteration_of(job, report.runs, k));
+    result.iterations.push_back(iteration_of(job, report, k));
   }
   return result;
 }

@@ -46,7 +46,7 @@ class RankRun {
   RankReport run() {
     const std::vector<ClockReading> before = clocks();
     if (uses_wall_clock()) exchange_.use_clock(work_.now, shifts(before));
-    RankReport report{outcome(), {}, {}, {"one clock", 0, {}}};
+    RankReport report{outcome(), {}, {}, {"one clock", 0, {}}, 0};
     watchdog_.drain();
     if (!report.outcome.silent.empty() && passing_.rank() == 0) end_job_at_exit();
     if (report.outcome.kind != Outcome::Kind::kComplete) return report;
@@ -59,7 +59,10 @@ class RankRun {
     } else {
       send_results();
     }
-    if (uses_wall_clock() && passing_.rank() == 0) report.clocks = alignment_of(before, after);
+    if (uses_wall_clock() && passing_.rank() == 0) {
+      report.clocks = alignment_of(before, after);
+      report.leaving_error = leaving_error(before, after);
+    }
     return report;
   }
 

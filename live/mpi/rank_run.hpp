@@ -38,6 +38,7 @@ struct RankReport {
   std::vector<std::vector<DeviceRun>> runs;  // by iteration, on rank 0's clock
   std::vector<MessageReader> more;
   ClockAlignment clocks;
+  Nanoseconds leaving_error = 0;  // of the transfers' begins, against their ends
 };
 
 // Call in every rank, from the thread that started MPI, after `agree`. What goes wrong on one rank outside its work, so

@@ -112,10 +112,15 @@ class Assembling {
         continue;
       }
       if (at(seen_, maker) != nullptr) report("V020", what + " was seen twice", "every output travels once");
-      if (each.end < each.begin) report("V023", what + " arrives before it leaves");
+      if (each.end < each.begin && !explained_by_clocks(each)) report("V023", what + " arrives before it leaves");
       if (each.bytes < 0 || each.latency < 0) report("V023", what + " has a negative size or latency");
       at(seen_, maker) = &each;
     }
+  }
+
+  [[nodiscard]] bool explained_by_clocks(const ObservedTransfer& early) const {
+    const std::uint64_t by = static_cast<std::uint64_t>(early.begin) - static_cast<std::uint64_t>(early.end);
+    return observation_.measured && by <= static_cast<std::uint64_t>(observation_.clock_error);
   }
 
   void start_timeline() {

@@ -40,6 +40,7 @@ struct ObservedTransfer {
 struct Observation {
   P2p p2p = P2p::kOverlapped;
   bool measured = true;                     // false: times follow from given costs, so every begin is explained exactly
+  Nanoseconds clock_error = 0;              // by how much the ends of a transfer, of two clocks, may be wrong together
   std::vector<ObservedOp> ops;              // in any order
   std::vector<ObservedTransfer> transfers;  // in any order
 };
@@ -51,7 +52,8 @@ struct Observation {
 // One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans are
 // sorted by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw
 // travel gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival
-// later than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
+// later than its use is taken as the use's begin, and one that is earlier than its leaving by `clock_error` at most as
+// the leaving. Gates follow the engine's tie rules, so that an Observation with the
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
 // here. Throws InputError (V020, V023, T054), with all that is wrong (P022 after 20 problems), when ops are missing,
 // appear twice or on another device than their stage's, end before they begin, or overlap on one device, for ops and

@@ -1,12 +1,10 @@
 // Clocks of several ranks, laid over each other.
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "live/mpi/clock_alignment.hpp"
 #include "tests/live/mpi/thread_world.hpp"
+#include "tests/support/test.hpp"
 
 namespace debubble::live {
 namespace {
@@ -53,6 +51,11 @@ TEST_CASE("The residual is what the two worst clocks may be apart") {
   CHECK(alignment.method == "ping-pong");
   CHECK(alignment.residual == 180);
   CHECK(alignment.offsets == std::vector<Nanoseconds>{0, 5, 6, 7});
+  // Told with the offsets of before, a time is also wrong by what clocks drifted since.
+  CHECK(leaving_error(before, after) == 180);
+  after[1].offset = -35;
+  after[2].offset = 8;
+  CHECK(leaving_error(before, after) == 180 + 40 + 2);
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
 // A whole run of several ranks, each a thread, over messages that are no MPI: equal to the simulation where it
 // completes, the same end on every rank where it does not.
-#include <doctest/doctest.h>
-
 #include <chrono>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <tuple>
 
 #include "live/mpi/agreement.hpp"
+#include "live/mpi/gathered.hpp"
 #include "live/mpi/rank_run.hpp"
 #include "tests/live/mpi/thread_world.hpp"
 #include "tests/support/engine_run.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::live {
@@ -150,6 +145,49 @@ TEST_CASE("On the wall clock every tensor arrives before its use, on rank 0's cl
       CHECK(transfer.end >= ends.at(to_string(transfer.op)) - slack);
     }
   }
+}
+
+// Reads the clock where a message comes in, as a transport over NCCL does.
+class StampedArrivals final : public Transport {
+ public:
+  StampedArrivals(Transport& inner, WallClock now) : inner_(inner), now_(std::move(now)) {}
+  void send(std::int32_t to, Message message) override { inner_.send(to, std::move(message)); }
+  Message receive(Message::Kind kind, const Tensor& tensor, std::int32_t from, std::int32_t iteration) override {
+    Message message = inner_.receive(kind, tensor, from, iteration);
+    message.arrival = now_();
+    return message;
+  }
+  void at(std::int32_t position) override { inner_.at(position); }
+  void barrier() override { inner_.barrier(); }
+  [[nodiscard]] bool stopped() const override { return inner_.stopped(); }
+
+ private:
+  Transport& inner_;
+  WallClock now_;
+};
+
+TEST_CASE("A rank that is held up in each round trip has a clock that is wrong within its error, and a timeline") {
+  LiveRequest request = request_for(testing::build("1f1b", 2, 4));
+  request.clock = Clock::kWall;
+  const Job job(request);
+  testing::ThreadWorld world(2);
+  world.run([&](MessagePassing& passing) {
+    ControlChannel channel(passing);
+    agree(passing, channel, request, {});
+    const WallClock held_up = [&passing] {
+      const Nanoseconds time = rank_run_steady();
+      if (passing.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4));
+      return time;
+    };
+    const auto work = [&](Transport& transport) -> RankResult {
+      StampedArrivals stamped(transport, rank_run_steady);
+      return all_iterations(job, passing.rank(), stamped, rank_run_steady);
+    };
+    RankReport report = run_rank(passing, channel, job, {work, held_up, false});
+    if (passing.rank() != 0) return;
+    CHECK(report.clocks.residual >= 2'000'000);
+    CHECK(problems_of([&] { (void)result_of(job, std::move(report)); }) == "");
+  });
 }
 
 TEST_CASE("A lost message ends the run on every rank, with where each stood") {

@@ -1,41 +1,30 @@
 // Files of measured kernels, of kernel efficiency and of factors: whatever the bytes, their readers throw InputError,
 // or give numbers that a cost model can use. The first byte says which file it is.
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/factors_file.hpp"
 #include "scenario/request/kernel_file.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void demand_cost(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace debubble::fuzz;
 
 void check_kernels(std::string_view text) {
   const std::string once = write_kernels(read_kernels(text, "fuzz"));
-  demand_cost(write_kernels(read_kernels(once, "fuzz")) == once);
+  require(write_kernels(read_kernels(once, "fuzz")) == once);
 }
 
 void check_efficiency(std::string_view text) {
   const EfficiencyTable table = read_efficiency(text, "fuzz");
-  demand_cost(!table.hardware.empty());
-  for (const MeasuredShape& shape : table.shapes) demand_cost(std::isfinite(shape.efficiency) && shape.efficiency > 0);
+  require(!table.hardware.empty());
+  for (const MeasuredShape& shape : table.shapes) require(std::isfinite(shape.efficiency) && shape.efficiency > 0);
 }
 
 void check_factors(std::string_view text) {
   const std::vector<double> factors = read_factors_file(text, "fuzz");
-  demand_cost(!factors.empty());
-  for (const double factor : factors) demand_cost(std::isfinite(factor) && factor >= 0);
+  require(!factors.empty());
+  for (const double factor : factors) require(std::isfinite(factor) && factor >= 0);
 }
 
 }  // namespace
@@ -56,10 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
     }
   } catch (const InputError& error) {
-    demand_cost(!error.diagnostics().empty());
-    for (const Diagnostic& one : error.diagnostics()) {
-      demand_cost(!one.code.empty() && !one.message.empty());
-    }
+    check_refusal(error, "", Help::kMayLack);
   }
   return 0;
 }

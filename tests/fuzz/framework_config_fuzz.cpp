@@ -1,16 +1,11 @@
 // Configurations of other frameworks: whatever the bytes, they are refused with InputError, or become a scenario of
 // flags with names and values. The first byte says which framework, and how the file's name ends.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
 #include "formats/frameworks/framework_scenario.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace debubble;
+  using namespace debubble::fuzz;
   if (size < 1) return 0;
   constexpr std::array<const char*, 3> kEndings{"a.toml", "a.yaml", "a.json"};
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -27,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (write_framework_scenario(scenario, tool, "a").empty()) std::abort();
   } catch (const InputError& error) {
-    if (error.diagnostics().empty()) std::abort();
+    check_refusal(error, "", Help::kMayLack);
   }
   return 0;
 }

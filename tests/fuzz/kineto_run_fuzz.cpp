@@ -1,25 +1,15 @@
 // The readers of traces as runs: whatever the bytes, they throw InputError or give whole iterations whose transfers end
 // no earlier than they begin. The bytes are taken as
 // our own trace, as one rank's, and as two ranks'.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "formats/importers/kineto_run.hpp"
 #include "formats/run/open_trace.hpp"
-#include "sim/core/error.hpp"
 #include "studies/runs/imported_record.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace debubble::fuzz;
 
 void judge(const RunRecord& record) {
   require(!record.iterations.empty());
@@ -34,7 +24,7 @@ void survive(Action action) {
   try {
     action();
   } catch (const InputError& error) {
-    require(!error.diagnostics().empty());
+    check_refusal(error, "", Help::kMayLack);
   }
 }
 

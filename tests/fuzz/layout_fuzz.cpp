@@ -1,17 +1,12 @@
 // Megatron's layout strings: no text breaks the parser, and what it accepts comes back from its own writing.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-#include <vector>
-
 #include "cost_models/partition/layout.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/layout_letters.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
+using namespace debubble::fuzz;
 
 Profile profile_of(int decoders, int mtp) {
   Profile profile;
@@ -21,10 +16,6 @@ Profile profile_of(int decoders, int mtp) {
   for (int k = 0; k < mtp; ++k) profile.layers.emplace_back().kind = "mtp";
   profile.layers.emplace_back().kind = "head";
   return profile;
-}
-
-void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 }  // namespace

@@ -1,33 +1,25 @@
 // Training logs of Megatron-LM: whatever the bytes, they are refused with InputError, or their iterations follow each
 // other, every rank has a place in the pipeline, and their arguments are a scenario or refused.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
 #include "formats/megatron/scenario_of.hpp"
-#include "sim/core/error.hpp"
 #include "studies/diff/logged_run.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require_that(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace debubble::fuzz;
 
 void check_run(const LoggedRun& run) {
-  require_that(run.intervals.size() <= run.log.intervals.size());
+  require(run.intervals.size() <= run.log.intervals.size());
   std::int64_t last = -1;
   for (const LoggedInterval& interval : run.log.intervals) {
-    require_that(interval.last_iteration > last && interval.iteration_time > 0);
+    require(interval.last_iteration > last && interval.iteration_time > 0);
     last = interval.last_iteration;
-    for (const LoggedTimer& timer : interval.timers) require_that(timer.time >= 0 && !timer.name.empty());
+    for (const LoggedTimer& timer : interval.timers) require(timer.time >= 0 && !timer.name.empty());
   }
   for (const LoggedMemory& memory : run.log.memory) {
     const int device = run.device_of(memory.rank);
-    require_that(device >= 0 && device < run.pipeline && memory.max_allocated >= 0);
+    require(device >= 0 && device < run.pipeline && memory.max_allocated >= 0);
   }
 }
 
@@ -36,7 +28,7 @@ void refuses_or(const Read& read) {
   try {
     read();
   } catch (const InputError& error) {
-    require_that(!error.diagnostics().empty());
+    check_refusal(error, "", Help::kMayLack);
   }
 }
 
@@ -45,6 +37,6 @@ void refuses_or(const Read& read) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   refuses_or([&] { check_run(read_logged_run(text, "train.log")); });
-  refuses_or([&] { require_that(!read_megatron(text, "train.log").flags.empty()); });
+  refuses_or([&] { require(!read_megatron(text, "train.log").flags.empty()); });
   return 0;
 }

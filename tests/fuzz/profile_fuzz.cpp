@@ -1,38 +1,18 @@
 // The profile reader: whatever the bytes, it throws InputError or returns a profile that survives the round trip, can
 // be cut into stages in balance, and costs something that adds up.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cost_models/partition/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace debubble::fuzz;
 
 // Every diagnostic names its place and can be printed.
-void check_diagnostics(const InputError& error) {
-  require(!error.diagnostics().empty());
-  for (const Diagnostic& diagnostic : error.diagnostics()) {
-    require(diagnostic.place.starts_with("fuzz") && !diagnostic.message.empty() && !diagnostic.help.empty());
-    const std::string text = to_string(diagnostic);
-    require(std::none_of(text.begin(), text.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }));
-  }
-}
-
 void use(const Profile& profile) {
   const auto layers = static_cast<int>(profile.layers.size());
   if (layers > 2000) return;  // the slow part; the reader was the point
@@ -54,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     profile = read_profile(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   } catch (const InputError& error) {
-    check_diagnostics(error);
+    check_refusal(error, "fuzz");
     return 0;
   }
   require(read_profile(write_profile(profile), "fuzz") == profile);

@@ -1,32 +1,16 @@
 // The record file reader: whatever the bytes, it throws InputError or gives records that survive being written again.
 // Every input is read twice: as a file, and as the records of one chunk with a right checksum, which no mutation of a
 // file would ever have.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "profiler/records/crc32.hpp"
 #include "profiler/records/record_encoder.hpp"
 #include "profiler/records/record_file.hpp"
 #include "profiler/records/record_text.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void check_diagnostics(const InputError& error) {
-  require(error.diagnostics().size() == 1);
-  const Diagnostic& diagnostic = error.diagnostics().front();
-  require(diagnostic.place.starts_with("fuzz: byte ") && !diagnostic.message.empty() && !diagnostic.help.empty());
-}
+using namespace debubble::fuzz;
 
 // Writes what it is given as one file, and as text.
 class Copy : public RecordSink {
@@ -73,7 +57,7 @@ void read(std::string_view bytes) {
   try {
     read_records(bytes, "fuzz", first);
   } catch (const InputError& error) {
-    check_diagnostics(error);
+    check_refusal(error);
     return;
   }
   // A name of a file may look like one with PyTorch's suffixes; a written one never does. So compare from there on.

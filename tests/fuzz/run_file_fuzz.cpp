@@ -1,33 +1,13 @@
 // The run file reader: whatever the bytes, it throws InputError or returns a record that survives the round trip, can
 // be analysed without overflow, and predicts itself or says why not.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "formats/run/run_file.hpp"
-#include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void check_diagnostics(const InputError& error) {
-  require(!error.diagnostics().empty());
-  for (const Diagnostic& diagnostic : error.diagnostics()) {
-    require(diagnostic.place.starts_with("fuzz") && !diagnostic.message.empty() && !diagnostic.help.empty());
-    const std::string text = to_string(diagnostic);
-    require(std::none_of(text.begin(), text.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }));
-  }
-}
+using namespace debubble::fuzz;
 
 std::string written(const RunRecord& record) {
   std::string text;
@@ -63,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     record = read_run_text(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   } catch (const InputError& error) {
-    check_diagnostics(error);
+    check_refusal(error, "fuzz");
     return 0;
   }
   const std::string text = written(record);

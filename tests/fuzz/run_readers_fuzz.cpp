@@ -1,24 +1,13 @@
 // The readers of other tools' runs: whatever the bytes, they throw InputError or give whole iterations in which no op
 // ends before it begins. A line of four dashes begins the next file of a run. Some runs are read as a second replica.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "formats/importers/runs/run_reader.hpp"
-#include "sim/core/error.hpp"
 #include "studies/runs/imported_record.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using namespace debubble::fuzz;
 
 std::vector<RunText> files_in(std::string_view bytes) {
   constexpr std::string_view kBetween = "\n----\n";
@@ -40,7 +29,7 @@ void read_all(const RunReader& reader, const std::vector<RunText>& files, int re
       for (const Span& span : iteration.timeline.spans) require(span.begin >= 0 && span.end >= span.begin);
     }
   } catch (const InputError& error) {
-    require(!error.diagnostics().empty());
+    check_refusal(error, "", Help::kMayLack);
   }
 }
 

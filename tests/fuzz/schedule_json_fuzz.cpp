@@ -1,33 +1,13 @@
 // Schedules in JSON, ours and the zero-bubble authors' node list: whatever the bytes, the reader throws InputError or
 // gives a schedule that is whole and survives being written and read again.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "formats/schedule/schedule_file.hpp"
-#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void check_diagnostics(const InputError& error) {
-  require(!error.diagnostics().empty());
-  for (const Diagnostic& diagnostic : error.diagnostics()) {
-    const std::string text = to_string(diagnostic);
-    require(diagnostic.place.starts_with("fuzz") && !diagnostic.message.empty());
-    require(std::none_of(text.begin(), text.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }));
-  }
-}
+using namespace debubble::fuzz;
 
 std::string written(const Schedule& schedule) {
   std::string text;
@@ -42,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     schedule = read_schedule_text(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   } catch (const InputError& error) {
-    check_diagnostics(error);
+    check_refusal(error, "fuzz", Help::kMayLack);
     return 0;
   }
   require(find_problems(schedule).empty());

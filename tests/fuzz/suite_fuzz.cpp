@@ -1,12 +1,8 @@
 // Suites and baselines of `debubble check`: any text is read or refused with InputError, never more.
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-#include "sim/core/error.hpp"
 #include "studies/check/baseline.hpp"
 #include "studies/check/suite.hpp"
 #include "studies/check/suite_lines.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -1,29 +1,12 @@
 // Clusters: whatever the bytes, the reader of topology files throws InputError or gives a graph that survives being
 // written and read again, with whole routes; and so does the text of --topology, which the first byte chooses.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "formats/topology/topology_file.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
 using namespace debubble;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void check_diagnostics(const InputError& error) {
-  require(!error.diagnostics().empty());
-  for (const Diagnostic& diagnostic : error.diagnostics()) {
-    require(!diagnostic.code.empty() && !diagnostic.message.empty() && !diagnostic.help.empty());
-  }
-}
+using namespace debubble::fuzz;
 
 std::string written(const LinkGraph& graph) {
   std::string text;
@@ -70,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_routes(build_topology(text));
     }
   } catch (const InputError& error) {
-    check_diagnostics(error);
+    check_refusal(error);
   }
   return 0;
 }

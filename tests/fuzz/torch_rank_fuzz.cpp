@@ -1,12 +1,7 @@
 // What a process of debubble_torch wrote: whatever the bytes, the reader refuses them with their place or returns
 // records.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
 #include "live/torch/rank_records.hpp"
-#include "sim/core/error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -11,11 +11,8 @@ import re
 import subprocess
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: python3-jsonschema is not installed")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import errors_of, finish, validator_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOOD = [
@@ -33,27 +30,23 @@ BAD = [
 
 
 def main():
-    schema = json.loads((ROOT / "docs/suite.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
+    validator = validator_of("suite")
     problems = []
     for path in sorted((ROOT / "traces").rglob("*.suite.json")):
-        for error in validator.iter_errors(json.loads(path.read_text(encoding="utf-8"))):
-            problems.append(f"{path.name}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        problems += errors_of(validator, json.loads(path.read_text(encoding="utf-8")), path.name)
     for scenarios, valid in [*((one, True) for one in GOOD), *((one, False) for one in BAD)]:
         suite = {"schema": "debubble.suite/1", "name": "s", "scenarios": [scenarios]}
         if validator.is_valid(suite) != valid:
             problems.append(f"{'refuses' if valid else 'takes'} {json.dumps(scenarios)}")
     text = subprocess.run([sys.argv[1], "simulate", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    keys = set(schema["definitions"]["scenario"]["properties"]["scenario"]["properties"])
+    keys = set(validator.schema["definitions"]["scenario"]["properties"]["scenario"]["properties"])
     groups = re.findall(r"\n(?:Run|Costs|Network|Model|Cluster|Step|Memory|Variation):\n((?:  .*\n?)+)", text)
     shared = {"schedule"} | set(re.findall(r"--([a-z0-9-]+)", "".join(groups)))
     shared -= {"gbs", "mbs", "microbatch", "pp", "seq", "seq-length"}  # other names of flags that are keys
     if keys != shared:
         problems.append(f"keys {sorted(keys - shared)} are no flags, flags {sorted(shared - keys)} are no keys")
-    print("\n".join(problems) if problems else "they agree")
-    return 1 if problems else 0
+    finish(problems)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

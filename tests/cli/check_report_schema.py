@@ -11,11 +11,8 @@ import pathlib
 import subprocess
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: python3-jsonschema is not installed")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import errors_of, finish, validator_of  # noqa: E402
 
 
 def refuse_constant(name):
@@ -34,17 +31,11 @@ def documents(arguments):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    schema = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
-    failures = 0
+    validator = validator_of(sys.argv[1])
+    failures = []
     for name, text in documents(sys.argv[2:]):
-        value = json.loads(text, parse_constant=refuse_constant)
-        for error in validator.iter_errors(value):
-            failures += 1
-            where = "/".join(str(part) for part in error.absolute_path)
-            print(f"{name}: /{where}: {error.message}")
-    sys.exit(1 if failures else 0)
+        failures += errors_of(validator, json.loads(text, parse_constant=refuse_constant), name)
+    finish(failures)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,8 @@ import sys
 import tarfile
 import tempfile
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: python3-jsonschema is not installed")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import errors_of, finish, validator_of  # noqa: E402
 
 RUNS = {
     "toy.json": [],
@@ -39,18 +36,15 @@ def debubble(binary, folder, *arguments):
 
 
 def check_logs(root, binary, folder):
-    schema = json.loads((root / "docs/log-diff.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
+    validator = validator_of("log-diff")
     whole = (root / "traces/measured/bigscience_p4.log").read_text(encoding="utf-8")
     memory = "".join(line for line in whole.splitlines(True) if "elapsed time" not in line and "time (ms)" not in line)
     ranks = "(min, max) time across ranks (ms):\n    forward-compute ......: (170.0, 176.5)\n"
-    failures = 0
+    failures = []
     for name, text in {"whole": whole, "memory": memory, "ranks": whole + ranks}.items():
         (folder / f"{name}.log").write_text(text, encoding="utf-8")
         value = json.loads(debubble(binary, folder, "diff", "--log", f"{name}.log", "--format", "json"))
-        for error in jsonschema.Draft7Validator(schema).iter_errors(value):
-            failures += 1
-            print(f"{name}.log: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        failures += errors_of(validator, value, f"{name}.log")
     return failures
 
 
@@ -70,23 +64,19 @@ def check_bundle(folder):
 
 def main():
     root, binary = pathlib.Path(sys.argv[1]), str(pathlib.Path(sys.argv[2]).resolve())
-    schema = json.loads((root / "docs/diff.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
-    failures = 0
+    validator = validator_of("diff")
+    failures = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         for name, flags in RUNS.items():
             debubble(binary, folder, "simulate", *flags, "--save-run", name)
         for pair in [*PAIRS, [str(root.resolve() / MEASURED)]]:
             value = json.loads(debubble(binary, folder, "diff", *pair, "--format", "json"))
-            for error in validator.iter_errors(value):
-                failures += 1
-                print(f"{pair}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+            failures += errors_of(validator, value, pair)
         failures += check_logs(root, binary, folder)
         debubble(binary, folder, "diff", "toy.json", "slow.json", "--bundle", "b.tar")
         check_bundle(folder)
-    sys.exit(1 if failures else 0)
+    finish(failures)
 
 
 if __name__ == "__main__":

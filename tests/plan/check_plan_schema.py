@@ -11,11 +11,8 @@ import pathlib
 import subprocess
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: python3-jsonschema is not installed")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import errors_of, finish, validator_of  # noqa: E402
 
 SMALL = ["--model", "gpt2-small", "--global-batch", "16"]
 RUNS = [
@@ -34,24 +31,18 @@ ASKED = [
 
 
 def check(root, binary, name, runs):
-    schema = json.loads((root / f"docs/{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
-    failures = 0
+    failures = []
     for flags, status in runs:
         done = subprocess.run([binary, "plan", *flags, "--format", "json"], cwd=root, stdout=subprocess.PIPE, check=False)
         if done.returncode != status:
             sys.exit(f"debubble plan {' '.join(flags)}: exit code {done.returncode}, not {status}")
-        for error in validator.iter_errors(json.loads(done.stdout)):
-            failures += 1
-            print(f"{flags}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        failures += errors_of(validator_of(name), json.loads(done.stdout), flags)
     return failures
 
 
 def main():
     root, binary = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
-    failures = check(root, binary, "plan", RUNS) + check(root, binary, "plan-planners", ASKED)
-    sys.exit(1 if failures else 0)
+    finish(check(root, binary, "plan", RUNS) + check(root, binary, "plan-planners", ASKED))
 
 
 if __name__ == "__main__":

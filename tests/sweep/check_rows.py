@@ -10,30 +10,23 @@ import pathlib
 import subprocess
 import sys
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: python3-jsonschema is not installed")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import errors_of, finish, validator_of  # noqa: E402
 
 
 def main():
-    schema = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
+    validator = validator_of(sys.argv[1])
     done = subprocess.run(sys.argv[2:], stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False)
     lines = done.stdout.splitlines()
     if done.returncode not in (0, 1) or not lines:
         sys.exit(f"exit code {done.returncode}, {len(lines)} rows")
-    failures = 0
+    failures = []
     for number, line in enumerate(lines):
         row = json.loads(line)
-        for error in validator.iter_errors(row):
-            failures += 1
-            print(f"row {number}: {'/'.join(map(str, error.absolute_path))}: {error.message}")
-        failures += row["row"] != number
-    print(f"{len(lines)} rows, {failures} failures")
-    sys.exit(1 if failures else 0)
+        failures += errors_of(validator, row, f"row {number}")
+        if row["row"] != number:
+            failures.append(f"row {number}: it says {row['row']}")
+    finish(failures)
 
 
 main()

@@ -6,22 +6,17 @@
 Exit code 77 (skipped) where the module jsonschema is missing (Debian: python3-jsonschema).
 """
 
-import copy
 import json
+import pathlib
 import sys
-from pathlib import Path
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: the Python module jsonschema is missing (apt-get install python3-jsonschema)")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import REMOVE, edited, errors_of, validator_of  # noqa: E402
 
 TRANSFORMER = {"hidden": 64, "heads": 4, "kv_heads": 2, "head_size": 16, "feed_forward": 256, "vocabulary": 512,
                "gated": False, "flash_attention": True, "tensor_parallel": 1}
 
 # Edits of a good profile that break it: a path, and the new value there (REMOVE takes the key away).
-REMOVE = object()
 BROKEN = [
     (["schema"], "debubble.profile/2"),
     (["schema"], REMOVE),
@@ -132,27 +127,13 @@ BROKEN_MEASUREMENTS = [
 ]
 
 
-def edited(profile, path, value):
-    result = copy.deepcopy(profile)
-    parent = result
-    for step in path[:-1]:
-        parent = parent[step]
-    if value is REMOVE:
-        del parent[path[-1]]
-    else:
-        parent[path[-1]] = value
-    return result
-
-
 def measured_without_device(profile):
     return edited(edited(profile, ["origin", "times"], "measured"), ["origin", "device"], REMOVE)
 
 
 def main():
-    root = Path(sys.argv[1])
-    schema = json.loads((root / "docs/profile.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
+    root = pathlib.Path(sys.argv[1])
+    validator = validator_of("profile")
     # Suites of the gate and their baselines are no profiles; tests/check looks after them, tests/accuracy after what
     # was published, measured and fitted, tests/transformer after tables of efficiency.
     others = {"results.json", "calibration.json", "ranges.json", "runs.json"}
@@ -161,14 +142,13 @@ def main():
         for path in (root / "traces").rglob("*.json")
         if ".suite." not in path.name and path.name not in others and path.parent.name != "efficiency"
     ]
-    files = sorted(profiles) + [Path(name) for name in sys.argv[2:]]
+    files = sorted(profiles) + [pathlib.Path(name) for name in sys.argv[2:]]
     profiles = {path: json.loads(path.read_text(encoding="utf-8")) for path in files}
     # traces/ may hold other recordings one day; profiles say what they are.
     profiles = {path: value for path, value in profiles.items() if "schema" in value}
     failures = []
     for path, profile in profiles.items():
-        for error in validator.iter_errors(profile):
-            failures.append(f"{path}: {error.message}")
+        failures += errors_of(validator, profile, path)
     good = profiles[root / "traces/published/zb-a100-6.2b-m24.json"]
     cases = [edited(good, path, value) for path, value in BROKEN] + [measured_without_device(good)]
     names = [f"{path} = {value}" for path, value in BROKEN] + ["measured without device"]

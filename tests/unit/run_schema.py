@@ -6,19 +6,14 @@
 Exit code 77 (skipped) where the module jsonschema is missing (Debian: python3-jsonschema).
 """
 
-import copy
 import json
+import pathlib
 import sys
-from pathlib import Path
 
-try:
-    import jsonschema
-except ImportError:
-    print("SKIPPED: the Python module jsonschema is missing (apt-get install python3-jsonschema)")
-    sys.exit(77)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from schemas import REMOVE, edited, errors_of, validator_of  # noqa: E402
 
 # Edits of a good run file: a path, and the new value there (REMOVE takes the key away).
-REMOVE = object()
 FIRST = ["iterations", 0]
 GOOD = [
     (["assumptions"], REMOVE),
@@ -102,25 +97,11 @@ BROKEN = [
 ]
 
 
-def edited(run, path, value):
-    result = copy.deepcopy(run)
-    parent = result
-    for step in path[:-1]:
-        parent = parent[step]
-    if value is REMOVE:
-        del parent[path[-1]]
-    else:
-        parent[path[-1]] = value
-    return result
-
-
 def main():
-    root = Path(sys.argv[1])
-    schema = json.loads((root / "docs/run.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
+    root = pathlib.Path(sys.argv[1])
+    validator = validator_of("run")
     run = json.loads((root / "tests/cli/golden/simulate-run.json").read_text(encoding="utf-8"))
-    failures = [f"the golden run: {error.message}" for error in validator.iter_errors(run)]
+    failures = errors_of(validator, run, "the golden run")
     failures += [f"refused although good: {path}" for path, value in GOOD if not validator.is_valid(edited(run, path, value))]
     failures += [f"accepted although broken: {path} = {value}" for path, value in BROKEN
                  if validator.is_valid(edited(run, path, value))]

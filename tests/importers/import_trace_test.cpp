@@ -9,9 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string golden(const std::string& name) {
-  return debubble::testing::source_directory() + "/tests/importers/golden/" + name;
-}
+std::string golden(const std::string& name) { return DEBUBBLE_RECORDINGS_MADE "/" + name; }
 
 Json profile_of(const Folder& folder, Words arguments) {
   arguments.insert(arguments.begin(), {"import", "--from"});
@@ -224,7 +222,7 @@ TEST_CASE_IN_FOLDER("the profiles are as recorded") {
   for (const std::string name : {"training-rank0", "recompute", "old"}) {
     CAPTURE(name);
     CHECK(folder.run({"import", "--from", "kineto", golden(name + ".json")}).out ==
-          contents_of(golden("profiles/" + name + ".json")));
+          contents_of(source_directory() + "/tests/importers/golden/profiles/" + name + ".json"));
   }
 }
 

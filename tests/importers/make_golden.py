@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the recordings in golden/: one made-up training run, as torch.profiler and as Nsight Systems would record it.
+"""Writes recordings of one made-up training run, as torch.profiler and as Nsight Systems would make them.
 
-    make_golden.py [FOLDER]     writes all files; without FOLDER beside this script, into golden/
+    make_golden.py FOLDER
 
 The model is an embedding, two blocks (norm, linear, gelu, linear) and a head. Kernels take, in us:
 
@@ -324,7 +324,7 @@ def run(steps, **options):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "golden"
+    folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
 
     def write(name, trace):

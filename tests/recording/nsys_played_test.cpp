@@ -24,7 +24,7 @@ std::string public_export(const std::string& name) {
   return plain_text(source("traces/recordings/" + name + ".sqlite.gz"), name, kMost);
 }
 
-std::string made_up_export() { return Database(source("tests/importers/golden/training.sql")).image(); }
+std::string made_up_export() { return Database(contents_of(DEBUBBLE_RECORDINGS_MADE "/training.sql")).image(); }
 
 Json imported(const Folder& folder, const std::string& tool, const std::string& file, const std::string& layers) {
   const Outcome outcome =

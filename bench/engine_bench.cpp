@@ -2,16 +2,8 @@
 //
 // Names matter: bench/main.cpp computes the promised ratios from them.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -79,41 +71,9 @@ void simulate_1f1b_received(benchmark::State& state) {
   count_ops(state, program.nodes.size());
 }
 
-double children_cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  constexpr double kMicroseconds = 1e-6;
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds;
-}
-
 // CPU time of the real binary, start-up included. DEBUBBLE_BINARY names it; the build passes its own.
 void command_simulate(benchmark::State& state) {
-  const char* given = std::getenv("DEBUBBLE_BINARY");
-  std::string binary = given != nullptr ? given : DEBUBBLE_BINARY;
-  std::array<std::string, 7> words{binary, "simulate", "--schedule", "1f1b", "-p", "8", "-m"};
-  std::string count = "64";
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(count.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t silent;
-  posix_spawn_file_actions_init(&silent);
-  posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  for (auto _ : state) {
-    const double before = children_cpu_seconds();
-    pid_t child = 0;
-    int status = 1;
-    if (posix_spawn(&child, binary.c_str(), &silent, nullptr, arguments.data(), environ) == 0) {
-      waitpid(child, &status, 0);
-    }
-    if (status != 0) {
-      state.SkipWithError("the debubble binary did not run");
-      break;
-    }
-    state.SetIterationTime(children_cpu_seconds() - before);
-  }
-  posix_spawn_file_actions_destroy(&silent);
+  time_command(state, {"simulate", "--schedule", "1f1b", "-p", "8", "-m", "64"});
 }
 
 // From rows to report, with every span: long pipelines of few microbatches, whose waits reach far back.

@@ -1,7 +1,6 @@
 #include "sim/topologies/changes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -165,30 +164,6 @@ LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>&
   LinkGraph changed = graph;
   for (const std::int32_t link : links) at(changed.links, link).cut = true;
   changed.router = std::make_shared<DetourRouter>(changed);
-  return changed;
-}
-
-LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32_t>& links, double factor,
-                            const std::string& place) {
-  LinkGraph changed = graph;
-  for (const std::int32_t number : links) {
-    Link& link = at(changed.links, number);
-    if (link.bandwidth == 0) {
-      throw InputError(Diagnostic{"O024", place, "the bandwidth of " + link.name + " is unlimited",
-                                  "a factor would change nothing; name another link"});
-    }
-    const double scaled = std::round(static_cast<double>(link.bandwidth) * factor);
-    link.bandwidth = static_cast<std::int64_t>(std::clamp(scaled, 1.0, static_cast<double>(kLargestSize)));
-  }
-  return changed;
-}
-
-LinkGraph with_scaled_latency(const LinkGraph& graph, double factor) {
-  LinkGraph changed = graph;
-  for (Link& link : changed.links) {
-    const double scaled = std::round(static_cast<double>(link.latency) * factor);
-    link.latency = static_cast<Nanoseconds>(std::clamp(scaled, 0.0, static_cast<double>(kLongestDuration)));
-  }
   return changed;
 }
 

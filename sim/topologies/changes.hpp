@@ -1,5 +1,5 @@
-// A cluster with something changed about its links: cut, slower, or farther. Links keep their numbers and names, so two
-// runs can be compared link by link.
+// A cluster without some of its links. The others keep their numbers and names, so two runs can be compared link by
+// link.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,5 @@ namespace debubble {
 // The same graph without these links. Messages whose route is whole keep it; the others are rerouted over the fewest
 // links. Routing throws InputError B028 where there is none.
 [[nodiscard]] LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links);
-
-// Their bandwidth times `factor`, at least 1 B/s. Throws InputError O024 at `place` where one is unlimited, so that it
-// would change nothing.
-[[nodiscard]] LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32_t>& links, double factor,
-                                          const std::string& place);
-// The latency of every link times `factor`, rounded to the nearest nanosecond.
-[[nodiscard]] LinkGraph with_scaled_latency(const LinkGraph& graph, double factor);
 
 }  // namespace debubble

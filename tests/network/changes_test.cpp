@@ -121,20 +121,6 @@ TEST_CASE("a way to the host is cut like any other") {
   CHECK(changed.router->host_route(0, false, links));
 }
 
-TEST_CASE("bandwidth and latency are scaled") {
-  const LinkGraph ring = build_topology("ring:4,bandwidth=10GB/s,latency=333ns");
-  const std::vector<std::int32_t> wire = links_named(ring, "1-2", "--link");
-  const LinkGraph half = with_scaled_links(ring, wire, 0.5, "--link");
-  for (std::size_t k = 0; k < ring.links.size(); ++k) {
-    const bool named = std::find(wire.begin(), wire.end(), static_cast<std::int32_t>(k)) != wire.end();
-    CHECK(half.links[k].bandwidth == (named ? 5'000'000'000 : 10'000'000'000));
-    CHECK(with_scaled_latency(ring, 0.5).links[k].latency == 167);
-  }
-  LinkGraph unlimited = ring;
-  unlimited.links[0].bandwidth = 0;
-  CHECK_THROWS_AS((void)with_scaled_links(unlimited, {0}, 2, "--link"), InputError);
-}
-
 TEST_CASE("several threads may ask one router") {
   const LinkGraph graph = build_topology("hxmesh:a=2,b=2,x=4,y=4");
   const std::shared_ptr<const Router> shortest = shortest_paths(graph);

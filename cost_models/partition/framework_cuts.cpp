@@ -200,7 +200,8 @@ std::vector<int> framework_cut(std::string_view text, const LayersToCut& cut) {
         layers_of_parts(name == "nanotron" ? nanotron_parts(cut, items) : deepspeed_parts(method, cut, items), items);
   }
   const auto none = std::find_if(layers.begin(), layers.end(), [](int count) { return count < 1; });
-  if (none == layers.end()) return layers;
+  // nanotron's last ranks may have the loss alone, which is the head's here.
+  if (none == layers.end() || name == "nanotron") return layers;
   fail("L004", "--partition",
        std::string(name) + "'s cut " + partition_text(layers) + " leaves stage " +
            std::to_string(none - layers.begin()) + " without layers",

@@ -81,11 +81,12 @@ class DeepSpeedReader {
     if (tensor_ > 1) scenario_.set("tp", tensor_);
     if (pipeline_ > 1) {
       scenario_.set("schedule", std::string("1f1b"));
-      const std::string method = tree_.word("pipeline.partition").value_or("parameters");
-      scenario_.find("PipelineModule's partition_method " + in_quotes(method == "best" ? "parameters" : method) +
-                     ": the partition is chosen by cost; write partition = \"a,b,c\" to set it");
+      scenario_.set("partition", std::string("deepspeed"));
+      scenario_.find(
+          "the training script says PipelineModule's partition_method: its default, parameters, is taken; write "
+          "partition = \"deepspeed:METHOD\" for another");
     }
-    for (const char* key : {"pipeline.seed_layers", "pipeline.activation_checkpoint_interval",
+    for (const char* key : {"pipeline.partition", "pipeline.seed_layers", "pipeline.activation_checkpoint_interval",
                             "pipeline.pipe_partitioned", "pipeline.grad_partitioned"}) {
       (void)tree_.find(key);
     }

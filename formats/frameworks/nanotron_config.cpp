@@ -25,6 +25,7 @@ class NanotronReader {
     FrameworkScenario scenario = words_.scenario(world_, "");
     for (auto& [flag, value] : scenario.flags) {
       if (flag == "schedule" && all_forward_) value = "gpipe";
+      if (flag == "partition") value = "nanotron";
       if (flag == "model-size" && window_ > 0) value += ",window=" + std::to_string(window_);
     }
     return scenario;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "formats/frameworks/pytorch_rules.hpp"
 #include "formats/megatron/rule_table.hpp"
 
 namespace debubble {
 
 const std::vector<FrameworkRules>& framework_rules() {
-  static const std::vector<FrameworkRules> all{megatron_rules()};
+  static const std::vector<FrameworkRules> all{megatron_rules(), torchtitan_rules(), nanotron_rules()};
   return all;
 }
 

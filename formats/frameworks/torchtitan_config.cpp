@@ -1,20 +1,16 @@
-// torchtitan's TOML: a model of its registry, batches local to a data-parallel rank, degrees of its device mesh.
+// torchtitan's configuration, TOML until 0.2 and since then the JSON that a job saves of itself: a model of its
+// registry or written out, batches local to a data-parallel rank, degrees of its device mesh.
 #include <algorithm>
 
 #include "formats/frameworks/framework_scenario.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
+#include "formats/frameworks/torchtitan_pipeline.hpp"
+#include "formats/frameworks/torchtitan_spec.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/model_presets.hpp"
 
 namespace debubble {
 namespace {
-
-// The first of these sections that has the key: files of 2024 keep degrees in [training] and [experimental].
-std::string titan_path(ConfigTree& tree, const std::string& key) {
-  for (const char* section : {"parallelism.", "experimental.", "training."}) {
-    if (tree.has(section + key)) return section + key;
-  }
-  return "parallelism." + key;
-}
 
 class TitanReader {
  public:
@@ -25,7 +21,7 @@ class TitanReader {
     read_model();
     read_mesh();
     read_batches();
-    read_pipeline();
+    read_titan_pipeline(tree_, {pipeline_, local_, steps_, layers_}, scenario_);
     read_precision();
     read_rest();
     return std::move(scenario_);
@@ -34,7 +30,8 @@ class TitanReader {
  private:
   void pass_what_costs_nothing() {
     for (const char* section : {"job", "profiling", "metrics", "lr_scheduler", "checkpoint", "validation", "comm",
-                                "debug", "memory_estimation"}) {
+                                "debug", "memory_estimation", "profiler", "dataloader", "tokenizer", "validator",
+                                "override", "hf_assets_path", "dump_folder"}) {
       tree_.pass(section);
     }
     for (const char* key : {"training.max_norm",
@@ -46,6 +43,11 @@ class TitanReader {
                             "training.gc_freq",
                             "training.gc_debug",
                             "training.data_parallel_type",
+                            "parallelism.spmd_backend",
+                            "parallelism.enable_fsdp_symm_mem",
+                            "parallelism.context_parallel_load_balancer",
+                            "parallelism.context_parallel_ptrr_mask_key",
+                            "optimizer.optimizer_factory_kwargs_by_name",
                             "optimizer.lr",
                             "optimizer.eps",
                             "optimizer.beta1",
@@ -61,6 +63,7 @@ class TitanReader {
                             "activation_checkpoint.preserve_rng_state",
                             "activation_checkpoint.determinism_check",
                             "activation_checkpoint.debug",
+                            "activation_checkpoint.visualize_memory_budget_pareto",
                             "experimental.custom_model_path",
                             "experimental.custom_import",
                             "experimental.custom_args_module"}) {
@@ -74,7 +77,28 @@ class TitanReader {
   }
 
   void read_model() {
-    const std::string name = tree_.word("model.name").value_or("llama3");
+    saved_ = has_titan_spec(tree_);
+    if (!request_.model.empty()) {
+      for (const char* section : {"model", "model_spec"}) tree_.pass(section);
+      for (const ModelPreset& preset : model_presets()) {
+        if (preset.shape.name == request_.model) layers_ = preset.shape.layers;
+      }
+      return scenario_.set("model", request_.model);
+    }
+    if (saved_) {
+      layers_ = read_titan_spec(tree_, scenario_);
+    } else {
+      read_flavour();
+    }
+  }
+
+  void read_flavour() {
+    const auto given = tree_.word("model.name");
+    if (!given) {
+      return require_key(tree_, "model.name", "the configuration names no model: neither model.name nor model_spec",
+                         "give the file that torchtitan is started with or saves, or add --model NAME");
+    }
+    const std::string& name = *given;
     std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
     for (const char* kind : {"_flex_attn", "_varlen_attn", "_flex", "_varlen", "_irope"}) {  // of attention's kernel
       if (flavour.ends_with(kind)) flavour.erase(flavour.size() - std::string(kind).size());
@@ -83,22 +107,20 @@ class TitanReader {
       return tree_.complain("F033", "model.name", "flux makes pictures: its blocks are not modelled",
                             "debubble simulates decoder-only language models");
     }
-    if (!request_.model.empty()) return scenario_.set("model", request_.model);
-    std::vector<std::string> flavours;
-    bool known = false;
+    std::string flavours;
     for (const TorchtitanFlavour& one : torchtitan_flavours()) {
       if (name != one.name) continue;
-      known = true;
-      flavours.emplace_back(one.flavour);
+      flavours += (flavours.empty() ? "" : ", ") + std::string(one.flavour);
       if (flavour != one.flavour) continue;
+      const std::string sizes = one.sizes;
+      layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
       scenario_.set("model", "llama");
-      return scenario_.set("model-size", std::string(one.sizes));
+      return scenario_.set("model-size", sizes);
     }
-    std::string all;
-    for (const std::string& one : flavours) all += (all.empty() ? "" : ", ") + one;
+    const bool known = !flavours.empty();
     tree_.complain("P011", known ? "model.flavor" : "model.name",
                    "torchtitan's model " + in_quotes(name + (known ? " " + flavour : "")) + " is not known",
-                   (known ? "known flavors: " + all + "; or " : std::string()) +
+                   (known ? "known flavors: " + flavours + "; or " : std::string()) +
                        "give its sizes as a config.json: --model FILE.json");
   }
 
@@ -118,7 +140,7 @@ class TitanReader {
     scenario_.set("devices", pipeline_);
     if (tensor_ > 1) {
       scenario_.set("tp", tensor_);
-      scenario_.set("sequence-parallel", "true");  // the plans of all its models
+      if (tree_.flag("parallelism.enable_sequence_parallel", true)) scenario_.set("sequence-parallel", "true");
     }
     if (context_ > 1) scenario_.set("cp", context_);
     if (expert_ > 1) scenario_.set("ep", expert_);
@@ -129,7 +151,7 @@ class TitanReader {
       scenario_.find("expert_tensor_parallel_degree " + std::to_string(*experts) +
                      ": experts are modelled as split over all tensor ranks");
     }
-    if (tree_.flag("parallelism.enable_async_tensor_parallel") ||
+    if (tree_.flag("compile.enable_async_tensor_parallel") || tree_.flag("parallelism.enable_async_tensor_parallel") ||
         tree_.flag("experimental.enable_async_tensor_parallel")) {
       scenario_.set("tensor-overlap", "userbuffers");
       scenario_.find("enable_async_tensor_parallel counts as Transformer Engine's user buffers");
@@ -200,87 +222,6 @@ class TitanReader {
         "torchtitan refuses it, too");
   }
 
-  void read_pipeline() {
-    if (pipeline_ < 2) {
-      for (const char* key :
-           {"pipeline_parallel_schedule", "pipeline_parallel_microbatch_size",
-            "pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers",
-            "pipeline_parallel_layers_per_stage", "pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"}) {
-        (void)tree_.find(titan_path(tree_, key));
-      }
-      scenario_.set("microbatch-size", local_);
-      return scenario_.set("microbatches", steps_);
-    }
-    std::int64_t size = tree_.number(titan_path(tree_, "pipeline_parallel_microbatch_size"), 1).value_or(1);
-    if (const auto count = tree_.number(titan_path(tree_, "pipeline_parallel_microbatches"), 1)) {
-      size = std::max<std::int64_t>(1, local_ / *count);
-    }
-    if (local_ % size != 0) {
-      tree_.complain(
-          "P012", titan_path(tree_, "pipeline_parallel_microbatch_size"),
-          std::to_string(local_) + " samples of a rank are no multiple of microbatches of " + std::to_string(size),
-          "torchtitan refuses it, too");
-    }
-    scenario_.set("microbatch-size", size);
-    scenario_.set("microbatches", std::max<std::int64_t>(1, local_ / size));
-    if (steps_ > 1) {
-      scenario_.find("a step is " + std::to_string(steps_) +
-                     " runs of the pipeline one after another (global_batch_size); one of them is simulated, with the "
-                     "whole optimizer step");
-    }
-    read_schedule();
-  }
-
-  void read_schedule() {
-    const std::string path = titan_path(tree_, "pipeline_parallel_schedule");
-    const std::string name = tree_.word(path).value_or("1F1B");
-    const auto table = tree_.word(titan_path(tree_, "pipeline_parallel_schedule_csv"));
-    const ScheduleEntry* entry = schedule_of_torchtitan(name);
-    if (table && !table->empty()) {
-      scenario_.set("schedule", *table);
-    } else if (entry != nullptr) {
-      scenario_.set("schedule", std::string(entry->name));
-    } else {
-      return tree_.complain(
-          "P011", path, "the schedule " + in_quotes(name) + " is not known",
-          "`debubble list schedules` shows what there is; a table of it can be given as --schedule FILE.csv");
-    }
-    read_stages(entry);
-  }
-
-  void read_stages(const ScheduleEntry* entry) {
-    std::int64_t ends = 0;
-    for (const char* key : {"pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"}) {
-      ends += tree_.number(titan_path(tree_, key)).value_or(1);
-    }
-    scenario_.find(
-        "torchtitan gives embedding and output layer the weight of pipeline_parallel_first_ and "
-        "last_stage_less_layers blocks; the partition is chosen by cost: write partition = \"a,b,c\" to set it");
-    const auto points = tree_.find(titan_path(tree_, "pipeline_parallel_split_points"));
-    if (points != nullptr && !points->children.empty()) {
-      scenario_.find("pipeline_parallel_split_points: write partition = \"a,b,c\" for the same cut");
-    }
-    const auto per_stage = tree_.number(titan_path(tree_, "pipeline_parallel_layers_per_stage"), 1);
-    if (!per_stage || entry == nullptr || entry->default_chunks < 2) return;
-    const std::int64_t layers = layers_of_sizes();
-    // Embedding and output layer count as so many blocks.
-    const std::int64_t stages = (layers + ends + *per_stage - 1) / *per_stage;
-    if (layers > 0 && stages % pipeline_ != 0) {
-      return tree_.complain(
-          "P012", titan_path(tree_, "pipeline_parallel_layers_per_stage"),
-          std::to_string(stages) + " stages are no multiple of " + std::to_string(pipeline_) + " pipeline ranks",
-          "torchtitan refuses it, too");
-    }
-    if (layers > 0) scenario_.set("chunks", stages / pipeline_);
-  }
-
-  [[nodiscard]] std::int64_t layers_of_sizes() const {
-    for (const auto& [flag, value] : scenario_.flags) {
-      if (flag == "model-size" && value.starts_with("layers=")) return std::stoll(value.substr(7));
-    }
-    return 0;
-  }
-
   void read_precision() {
     bool eight = tree_.flag("float8.enable_float8_linear");
     bool blocks = false;
@@ -312,11 +253,46 @@ class TitanReader {
       scenario_.find("training.dtype " + weights + ": 32-bit copies of the weights are counted");
   }
 
+  // What a job saves does not name its policy, which its settings tell apart; none has none.
+  std::string recomputation() {
+    if (!saved_) return tree_.word("activation_checkpoint.mode").value_or("selective");
+    if (!tree_.has("activation_checkpoint")) return "none";
+    if (tree_.has("activation_checkpoint.memory_budget")) return "memory_budget";
+    return tree_.has("activation_checkpoint.force_recompute_mm_shapes_by_fqns") ? "selective" : "full";
+  }
+
+  // Since 0.3 a step without a pipeline runs as CUDA graphs unless that is turned off.
+  void read_graphs() {
+    const std::string key = "training.disable_cuda_graphs";
+    if (tree_.flag(key, !saved_)) return;
+    if (pipeline_ > 1) {
+      return tree_.complain("P012", key, "CUDA graphs and " + std::to_string(pipeline_) + " pipeline ranks",
+                            "torchtitan refuses it, too: set it to true");
+    }
+    scenario_.set("cuda-graphs", "on");
+  }
+
+  void read_optimizer() {
+    std::string name = tree_.word("optimizer.name").value_or("AdamW");
+    if (const JsonValue* groups = tree_.find("optimizer.param_groups"); groups != nullptr) {
+      for (const JsonValue& group : groups->children) {
+        for (const JsonValue& member : group.children) {
+          if (member.key == "optimizer_name" && !member.text.starts_with("Adam")) name = member.text;
+        }
+      }
+      tree_.pass("optimizer.param_groups");
+    }
+    if (name != "AdamW" && name != "Adam") {
+      scenario_.find("optimizer.name " + name + ": counts as AdamW, with two moments");
+    }
+  }
+
   void read_rest() {
-    const std::string mode = tree_.word("activation_checkpoint.mode").value_or("selective");
-    const std::string option = tree_.word("activation_checkpoint.selective_ac_option").value_or("2");
+    const std::string mode = recomputation();
+    const std::string option = tree_.word("activation_checkpoint.selective_ac_option").value_or(saved_ ? "op" : "2");
     for (const char* key :
-         {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns", "activation_checkpoint.early_stop"}) {
+         {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns", "activation_checkpoint.early_stop",
+          "activation_checkpoint.force_recompute_mm_shapes_by_fqns"}) {
       tree_.pass(key);
     }
     if (mode == "full" || mode == "none") {
@@ -337,10 +313,8 @@ class TitanReader {
       scenario_.set("recompute", "none");
     }
     read_compile();
-    const std::string optimizer = tree_.word("optimizer.name").value_or("AdamW");
-    if (optimizer != "AdamW" && optimizer != "Adam") {
-      scenario_.find("optimizer.name " + optimizer + ": counts as AdamW, with two moments");
-    }
+    read_graphs();
+    read_optimizer();
     if (tree_.flag("training.enable_cpu_offload")) {
       scenario_.find("training.enable_cpu_offload is not modelled: weights and optimizer stay on the GPU");
     }
@@ -368,6 +342,10 @@ class TitanReader {
       }
     }
     tree_.pass("compile");
+    if (tree_.number("loss.num_chunks").value_or(1) > 1) {
+      scenario_.find("loss.num_chunks: the loss counts as of all tokens at once");
+    }
+    tree_.pass("loss");
     if (loss) scenario_.set("loss", "fused");
     if (model) {
       scenario_.find(
@@ -388,6 +366,8 @@ class TitanReader {
   std::int64_t local_ = 1;
   std::int64_t sequence_ = 1;
   std::int64_t steps_ = 1;
+  std::int64_t layers_ = 0;  // 0: not known
+  bool saved_ = false;       // the JSON of 0.3
 };
 
 }  // namespace

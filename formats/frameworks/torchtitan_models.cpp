@@ -1,6 +1,9 @@
 #include "formats/frameworks/torchtitan_models.hpp"
 
+#include <algorithm>
+
 #include "schedules/catalog.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
@@ -87,7 +90,9 @@ std::string torchtitan_class(const ScheduleEntry& entry) {
 const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name) {
   if (class_name.empty()) return nullptr;
   for (const ScheduleEntry& one : schedule_catalog()) {
-    if (torchtitan_class(one) == class_name) return &one;
+    const std::string known = torchtitan_class(one);
+    const auto same = [](char a, char b) { return lower_case(a) == lower_case(b); };
+    if (std::equal(known.begin(), known.end(), class_name.begin(), class_name.end(), same)) return &one;
   }
   return nullptr;
 }

@@ -21,7 +21,7 @@ struct TorchtitanFlavour {
 // "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
 [[nodiscard]] std::string torchtitan_class(const ScheduleEntry& entry);
 
-// The row of the catalog that PyTorch's schedule class is, "Interleaved1F1B"; nullptr: there is none.
+// The row of the catalog that PyTorch's schedule class is, "Interleaved1F1B" in any case; nullptr: there is none.
 [[nodiscard]] const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name);
 
 }  // namespace debubble

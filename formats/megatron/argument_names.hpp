@@ -38,7 +38,7 @@ tp-comm-overlap-cfg= async-tensor-model-parallel-allreduce no-async-tensor-model
 no-gradient-accumulation-fusion use-distributed-optimizer overlap-grad-reduce overlap-param-gather ddp-bucket-size=
 
 deepspeed zero-stage= deepspeed-config= use-megatron-fsdp use-custom-fsdp use-torch-fsdp2
-data-parallel-sharding-strategy= no-pipeline-parallel
+data-parallel-sharding-strategy= no-pipeline-parallel pp-partition-method=
 topk= expert-interval= ds-sequence-parallel-size= use-flash-attn-v2 use-flash-attn-triton use-flash-attn-cute quick-geglu
 attention-softmax-in-fp32 apply-query-key-layer-scaling optimizer=
 )";
@@ -51,7 +51,6 @@ window-size* window-attn-skip-freq= softmax-type= | windows of attention: every 
 linear-attention-type= linear-attention-freq= experimental-attention-variant= gated-attention attention-output-gate dsa-indexer-n-heads= dsa-indexer-head-dim= dsa-indexer-topk= | another kind of attention
 heterogeneous-layers-config-path= heterogeneous-layers-config-encoded-json= | layers of different sizes
 embed-layernorm | the norm behind the embedding
-pp-partition-method= | the partition of the framework: as many blocks on each stage
 partition-activations checkpoint-in-cpu contigious-checkpointing contiguous-checkpointing profile-backward split-transformers | how kept activations are laid out
 deepspeed-activation-checkpointing synchronize-each-layer | by whom activations are recomputed
 cpu-optimizer cpu_torch_adam optimizer-cpu-offload optimizer-offload-fraction= overlap-cpu-optimizer-d2h-h2d use-torch-optimizer-for-cpu-offload pin-cpu-grads pin-cpu-params | an optimizer on the host

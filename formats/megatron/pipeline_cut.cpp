@@ -62,8 +62,10 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   if (ranks < 2) cut.chunks = 1;
   if (ranks < 2) return cut;
   const bool uneven = first || last;
+  const auto deepspeed = in.word("pp-partition-method");
   if (!uneven && !of.embedding && !of.loss) {
-    cut.partition = "even";
+    // Megatron-DeepSpeed hands its layers to PipelineModule.
+    cut.partition = in.flag("deepspeed") ? "deepspeed:" + deepspeed.value_or("type:transformer") : "even";
     return cut;
   }
   const std::int64_t middle = uneven ? layers - first.value_or(0) - last.value_or(0) : counted;

@@ -199,13 +199,17 @@ struct SplitToTell {
   const std::string& partition;
 };
 
+bool cuts_itself_so(const std::string& framework, const std::string& partition) {
+  return framework == "torchtitan" ? partition.starts_with("torchtitan") : partition == "deepspeed";
+}
+
 // What of the cut and of the tensor ranks' split `written` does not say.
 void note_cut_and_split(const SplitToTell& split, const std::string& written, std::vector<std::string>& notes) {
   const bool has_layout = written.find("pipeline-model-parallel-layout") != std::string::npos;
   if (split.choice.pipeline > 1 && !has_layout) {
     if (split.framework == "Megatron-LM") {
       notes.emplace_back("its layout cannot say a cut inside the embedding or the head: it cuts the layers evenly");
-    } else if (!split.partition.empty()) {
+    } else if (!split.partition.empty() && !cuts_itself_so(split.framework, split.partition)) {
       notes.push_back("cuts the layers its own way: --partition " + split.partition + " is not among what is written");
     }
   }

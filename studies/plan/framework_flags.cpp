@@ -1,6 +1,7 @@
 #include "studies/plan/framework_flags.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "cost_models/partition/layout.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
@@ -90,6 +91,15 @@ FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   return flags;
 }
 
+// "torchtitan:2,3": what its own cut takes off the first and the last stage.
+std::string torchtitan_less_layers(const std::string& partition) {
+  constexpr std::string_view kRule = "torchtitan:";
+  const std::size_t comma = partition.find(',');
+  if (!partition.starts_with(kRule) || comma == std::string::npos) return "";
+  return "pipeline_parallel_first_stage_less_layers = " + partition.substr(kRule.size(), comma - kRule.size()) +
+         "\npipeline_parallel_last_stage_less_layers = " + partition.substr(comma + 1) + "\n";
+}
+
 FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, std::int64_t sequence) {
   FrameworkFlags flags{"torchtitan", "", ""};
   const ScheduleEntry* const entry = find_schedule(choice.schedule);
@@ -111,6 +121,7 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
   line("pipeline_parallel_degree", choice.pipeline);
   if (choice.pipeline > 1) {
     line("pipeline_parallel_microbatch_size", choice.microbatch);
+    flags.text += torchtitan_less_layers(choice.partition);
     if (name.empty()) {
       flags.text += "pipeline_parallel_schedule_csv = \"plan.csv\"\n";
       flags.note = "has no class for " + choice.schedule +

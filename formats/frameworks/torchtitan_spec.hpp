@@ -1,0 +1,18 @@
+// The model in what a job of torchtitan 0.3 prints and saves of itself (debug.print_config, debug.save_config_file):
+// `model_spec` has every block with its modules and their sizes, whatever the flavor is called.
+#pragma once
+
+#include <cstdint>
+
+#include "formats/frameworks/framework_scenario.hpp"
+
+namespace debubble {
+
+// Whether the configuration has one.
+[[nodiscard]] bool has_titan_spec(ConfigTree& tree);
+
+// Sets model and model-size; returns the number of blocks. Problems: F033 for blocks that have no cost model or differ
+// in more than experts, windows; F001 where sizes are missing.
+std::int64_t read_titan_spec(ConfigTree& tree, FrameworkScenario& scenario);
+
+}  // namespace debubble

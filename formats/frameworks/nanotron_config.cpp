@@ -3,6 +3,7 @@
 
 #include "formats/frameworks/megatron_words.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -23,6 +24,7 @@ class NanotronReader {
     read_tokens();
     read_optimizer();
     FrameworkScenario scenario = words_.scenario(world_, "");
+    if (all_forward_ && pipeline_ > 1) scenario.set("param", std::string("backward=ascending"));
     for (auto& [flag, value] : scenario.flags) {
       if (flag == "schedule" && all_forward_) value = "gpipe";
       if (flag == "partition") value = "nanotron";
@@ -125,9 +127,12 @@ class NanotronReader {
     words_.argument("pipeline-model-parallel-size", pipeline);
     if (context > 1) words_.argument("context-parallel-size", context);
     if (expert > 1) words_.argument("expert-model-parallel-size", expert);
-    if (tree_.word("parallelism.tp_mode").value_or("ALL_REDUCE") == "REDUCE_SCATTER") words_.flag("sequence-parallel");
-    const std::string engine = tree_.word("parallelism.pp_engine").value_or("1f1b");
+    std::string mode = tree_.word("parallelism.tp_mode").value_or("all_reduce");
+    std::transform(mode.begin(), mode.end(), mode.begin(), lower_case);
+    if (mode == "reduce_scatter") words_.flag("sequence-parallel");
+    const std::string engine = tree_.word("parallelism.pp_engine").value_or("afab");
     all_forward_ = engine == "afab";
+    pipeline_ = pipeline;
     if (engine != "1f1b" && engine != "afab") {
       tree_.complain("P011", "parallelism.pp_engine", in_quotes(engine) + " is none of 1f1b and afab",
                      "write one of them");
@@ -145,6 +150,11 @@ class NanotronReader {
   void read_tokens() {
     const std::int64_t micro = tree_.number("tokens.micro_batch_size", 1).value_or(1);
     const std::int64_t steps = tree_.number("tokens.batch_accumulation_per_replica", 1).value_or(1);
+    if (!all_forward_ && steps < pipeline_ - 1) {
+      tree_.complain("P012", "tokens.batch_accumulation_per_replica",
+                     std::to_string(steps) + " microbatches on " + std::to_string(pipeline_) + " pipeline ranks",
+                     "nanotron's 1f1b refuses it, too: use at least " + std::to_string(pipeline_ - 1));
+    }
     words_.argument("micro-batch-size", micro);
     words_.argument("global-batch-size", micro * steps * data_);
     words_.copy("tokens.sequence_length", "seq-length");
@@ -153,9 +163,7 @@ class NanotronReader {
 
   void read_optimizer() {
     const std::int64_t zero = tree_.number("optimizer.zero_stage").value_or(0);
-    if (zero == 1) words_.flag("use-distributed-optimizer");
-    if (zero > 1)
-      tree_.complain("P004", "optimizer.zero_stage", "stage " + std::to_string(zero), "nanotron has 0 and 1");
+    if (zero > 0) words_.flag("use-distributed-optimizer");  // each stage above 0 shards the optimizer alone
     if (!tree_.flag("optimizer.accumulate_grad_in_fp32", true)) {
       words_.find("accumulate_grad_in_fp32 is false: gradients are counted in 32 bits; write grad-dtype = \"bf16\"");
     }
@@ -167,6 +175,7 @@ class NanotronReader {
   MegatronWords words_;
   std::int64_t world_ = 1;
   std::int64_t data_ = 1;
+  std::int64_t pipeline_ = 1;
   std::int64_t window_ = 0;
   bool all_forward_ = false;
 };

@@ -50,10 +50,14 @@ FrameworkRules nanotron_rules() {
       "nanotron",
       "nanotron 0.4",
       "",
-      {{RuleKind::kRefuses, "optimizer.zero_stage > 1", "it has stages 0 and 1", "optim/zero.py"},
+      {{RuleKind::kRefuses, "pp_engine 1f1b, fewer microbatches than pp - 1", "",
+        "parallel/pipeline_parallel/engine.py"},
        {RuleKind::kCut, "pp > 1",
         "a rank takes the block that carries it past its share of the costs of blocks and head: --partition nanotron",
         kBuild},
+       {RuleKind::kDefault, "pp_engine", "afab, whose backwards are in the order of the forwards",
+        "config/parallelism_config.py"},
+       {RuleKind::kDefault, "optimizer.zero_stage above 0", "the optimizer alone is sharded", "helpers.py"},
        {RuleKind::kNotModelled, "ranks that have the loss alone", "the loss is a part of the head", kBuild}}};
 }
 

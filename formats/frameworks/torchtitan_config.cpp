@@ -138,9 +138,10 @@ class TitanReader {
     if (shards_ == 0) tree_.complain("P004", path, "0 shards", "-1 takes the rest of the ranks");
     if (shards_ < 0) shards_ = shards_of_world(path, others);
     scenario_.set("devices", pipeline_);
+    const bool sequence = tree_.flag("parallelism.enable_sequence_parallel", true);
     if (tensor_ > 1) {
       scenario_.set("tp", tensor_);
-      if (tree_.flag("parallelism.enable_sequence_parallel", true)) scenario_.set("sequence-parallel", "true");
+      if (sequence) scenario_.set("sequence-parallel", "true");
     }
     if (context_ > 1) scenario_.set("cp", context_);
     if (expert_ > 1) scenario_.set("ep", expert_);

@@ -140,6 +140,7 @@ TEST_CASE_IN_FOLDER("deepspeed: two batch sizes and the ranks say the third") {
 devices = 2
 tp = 2
 schedule = "1f1b"
+partition = "deepspeed"
 dp = 2
 microbatch-size = 16
 microbatches = 8

@@ -34,7 +34,7 @@ struct SavedJob {
   std::string layers;
   std::string model = R"("enable_weight_tying": false)";
   std::string training = R"("local_batch_size": 8, "seq_len": 1024, "disable_cuda_graphs": true)";
-  std::string parallelism;
+  std::string parallelism{};
   std::string recomputation = "null";
 };
 

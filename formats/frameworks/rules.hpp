@@ -18,6 +18,7 @@ struct FrameworkRule {
   std::string_view text{};     // what the framework does then, or what is done here in its place
   std::string_view source{};   // file and function of the release
   std::string_view example{};  // kRefuses: what makes the rows' legal run (FrameworkRules::legal) break this one
+  bool of_sizes = false;       // kRefuses: of ranks, batches and layers, which forks cannot have otherwise either
 };
 
 struct FrameworkRules {

@@ -24,7 +24,7 @@ num-virtual-stages-per-pipeline-rank= pipeline-model-parallel-layout= decoder-fi
 decoder-last-pipeline-num-layers= account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split
 overlap-p2p-communication no-overlap-p2p-communication overlap-p2p-communication-warmup-flush
 microbatch-group-size-per-virtual-pipeline-stage= use-tp-pp-dp-mapping tensor-parallel-num-weight-shards=
-main-grads-dtype= sgd-momentum=
+main-grads-dtype= sgd-momentum= pp-partition-method=
 fp16 bf16 fp8-format= fp8-hybrid fp8-e4m3 fp8-margin= fp8-interval= fp8-amax-history-len= fp8-amax-compute-algo=
 fp8-wgrad fp8-recipe= fp8-param-gather use-precision-aware-optimizer exp-avg-dtype= exp-avg-sq-dtype=
 accumulate-allreduce-grads-in-fp32 grad-reduce-in-bf16

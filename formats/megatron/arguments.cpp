@@ -71,6 +71,23 @@ void MegatronArguments::refuse_without_value() const {
   }
 }
 
+void MegatronArguments::refuse_unknown_sizes(const std::string& place) const {
+  constexpr std::array<std::string_view, 8> kSizes{"parallel-size", "parallel-degree", "batch-size", "num-layers",
+                                                   "seq-length",    "sequence-length", "seq-len",    "world-size"};
+  std::vector<Diagnostic> problems;
+  for (const auto& [name, values] : values_) {
+    const bool size =
+        std::any_of(kSizes.begin(), kSizes.end(), [&name = name](std::string_view end) { return name.ends_with(end); });
+    if (!size || values.empty() || asked_.contains(name) || megatron_argument(name)) continue;
+    problems.push_back(
+        {"F033", printable(place),
+         "--" + printable(name) + " " + printable(values.front()) + " is not known, and may be what the run depends on",
+         "write the arguments with --arguments-only -o args.txt, say there what it means by known names, "
+         "and import that file"});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
 bool MegatronArguments::flag(const std::string& name) {
   asked_.insert(name);
   return values_.contains(name);

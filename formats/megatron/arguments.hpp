@@ -40,6 +40,9 @@ class MegatronArguments {
   // Of a script: what has no value or none that can be read is refused there, not left out.
   void refuse_at(std::string place) { refuse_at_ = std::move(place); }
   void refuse_without_value() const;
+  // Throws InputError F033 for names that are not known and end like a parallel size, batch, sequence or number of
+  // layers.
+  void refuse_unknown_sizes(const std::string& place) const;
 
   // What was found that somebody should know, arguments that nobody asked for among it.
   void find(std::string text) { findings_.push_back(std::move(text)); }

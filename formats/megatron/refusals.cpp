@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/frameworks/rules.hpp"
+#include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -25,6 +26,14 @@ bool is_another_program(const MegatronArguments& arguments) {
          });
 }
 
+// What Megatron-LM's parser refuses: frameworks around it, which set arguments of their own, have names like these.
+bool is_a_fork(const MegatronArguments& arguments) {
+  const auto& values = arguments.values();
+  return std::any_of(values.begin(), values.end(), [](const auto& one) {
+    return one.first == "hf-checkpoint" || one.first == "actor-num-nodes" || !megatron_argument(one.first);
+  });
+}
+
 }  // namespace
 
 void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name) {
@@ -34,9 +43,10 @@ void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch
     facts.set(kConnections, RuleFacts::Words{found->second});
   }
   const FrameworkRules& rules = *rules_of_framework("megatron");
+  const bool fork = is_a_fork(arguments);
   std::vector<Diagnostic> problems;
   for (const FrameworkRule& rule : rules.rows) {
-    if (rule.example.empty() || !holds(rule.condition, facts)) continue;
+    if (rule.example.empty() || (fork && !rule.of_sizes) || !holds(rule.condition, facts)) continue;
     problems.push_back(
         {"P035", printable(launch_place(launch, name)),
          "Megatron-LM refuses this: " + printable(values_in(rule.condition, facts)),

@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-// Throws InputError P035 with every rule that is broken. Nothing is refused of arguments that today's Megatron-LM does
-// not have: those of older releases and of Megatron-DeepSpeed.
+// Throws InputError P035 with every rule that is broken. Nothing is refused of arguments that older releases and
+// Megatron-DeepSpeed have; of a fork's, what ranks, batches and layers cannot be.
 void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name);
 
 }  // namespace debubble

@@ -70,8 +70,10 @@ void add_not_modelled(std::vector<FrameworkRule>& rows) {
            {RuleKind::kNotModelled, "--ckpt-format left out with --use-megatron-fsdp",
             "the release refuses it; here a checkpoint's format changes nothing",
             "training/arguments.py: validate_args"},
-           {RuleKind::kNotModelled, "arguments of older releases, forks and Megatron-DeepSpeed",
-            "are read as those read them, and nothing is refused", ""}}) {
+           {RuleKind::kNotModelled, "arguments of older releases and Megatron-DeepSpeed",
+            "are read as those read them, and nothing is refused", ""},
+           {RuleKind::kNotModelled, "arguments that the release does not know",
+            "are a fork's: what ranks, batches and layers cannot be is refused", ""}}) {
     rows.push_back(row);
   }
 }

@@ -38,6 +38,8 @@ void add_ranks(std::vector<FrameworkRule>& rows) {
             "QUERY_GROUPS % --tensor-model-parallel-size != 0 and --tensor-model-parallel-size % QUERY_GROUPS != 0",
             "query groups are a multiple or a divisor of the tensor ranks", kConfig,
             "--group-query-attention --num-query-groups 6 --tensor-model-parallel-size 4"},
+           {kRefused, "--num-attention-heads % QUERY_GROUPS != 0", "attention heads are a multiple of the query groups",
+            "core/transformer/attention.py: SelfAttention", "--group-query-attention --num-query-groups 6"},
            {kRefused, "not given --kv-channels and --hidden-size % --num-attention-heads != 0",
             "heads share the hidden size evenly where --kv-channels is not given", kArguments,
             "--num-attention-heads 30"},
@@ -78,6 +80,7 @@ void add_ranks(std::vector<FrameworkRule>& rows) {
             "--eval-global-batch-size 30"},
            {kRefused, "given --step-batch-size-schedule and given --global-batch-size",
             "the batch is given once: by its schedule or its size", kArguments, "--step-batch-size-schedule 0:32"}}) {
+    row.of_sizes = true;
     rows.push_back(row);
   }
 }
@@ -164,6 +167,7 @@ void add_cut(std::vector<FrameworkRule>& rows) {
             "a layout is the whole cut", kConfig,
             "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout Et*8|t*8|t*8|t*8L "
             "--account-for-loss-in-pipeline-split"}}) {
+    row.of_sizes = true;
     rows.push_back(row);
   }
 }
@@ -199,6 +203,7 @@ void add_order(std::vector<FrameworkRule>& rows) {
             "--mtp-num-layers 1 --position-embedding-type learned_absolute"},
            {kRefused, "--position-embedding-type outside learned_absolute,rope,yarn,mrope,relative,none",
             "no such kind of positions", kParser, "--position-embedding-type alibi"}}) {
+    row.of_sizes = true;
     rows.push_back(row);
   }
 }

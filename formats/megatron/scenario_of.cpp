@@ -54,6 +54,7 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   apply_deepspeed_config(arguments, launch, name);
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);
+  if (launch.as_megatron) arguments.refuse_unknown_sizes(launch_place(launch, name));
   scenario.findings.insert(scenario.findings.end(), launch.notes.begin(), launch.notes.end());
   return scenario;
 }

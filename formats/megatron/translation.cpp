@@ -142,8 +142,17 @@ class Translation {
     if (interleaved) set_number("chunks", cut.chunks);
     const auto group = in_.count("microbatch-group-size-per-virtual-pipeline-stage");
     if (interleaved && group && *group != pipeline_) set("param", "group=" + std::to_string(*group));
-    if (!cut.partition.empty()) set("partition", cut.partition);
+    const std::string partition = pipeline_cut_text(cut);
+    if (!partition.empty()) set("partition", partition);
     read_transfers(interleaved);
+  }
+
+  // DeepSpeed's pipeline engine has a cut of its own, unless its blocks divide.
+  std::string pipeline_cut_text(const MegatronCut& cut) {
+    const auto method = in_.word("pp-partition-method");
+    const bool engine = in_.flag("deepspeed") && !in_.flag("no-pipeline-parallel");
+    if (!engine || cut.partition != "even") return cut.partition;
+    return "deepspeed:" + method.value_or("type:transformer");
   }
 
   // One stage per rank never overlaps its transfers: one exchange, which everything waits for, lies between two steps

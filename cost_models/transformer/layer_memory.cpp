@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/memory_parts.hpp"
 
 namespace debubble {
@@ -26,13 +27,18 @@ MemoryPart part_of(const TrainingSetup& setup, const LayerPlace& layer) {
     case LayerPlace::Kind::kBlock:
       return block_memory(setup, layer.moe);
     case LayerPlace::Kind::kHead:
-      return head_memory(setup);
     case LayerPlace::Kind::kPredictor:
       break;
   }
+  std::int64_t outputs = output_layers(setup.shape, layer);
+  if (layer.kind == LayerPlace::Kind::kHead) {
+    MemoryPart head = head_memory(setup);
+    while (--outputs > 0) head.then(head_memory(setup));
+    return head;
+  }
   MemoryPart predictor = predictor_input_memory(setup);
   predictor.then(block_memory(setup, layer.moe));
-  predictor.then(head_memory(setup));
+  if (outputs > 0) predictor.then(head_memory(setup));
   return predictor;
 }
 

@@ -151,7 +151,6 @@ void add_predictor(const TrainingSetup& setup, bool moe, OpList& list) {
   list.begin_part();
   list.linear({"projection of both", sizes.tokens, 2 * hidden, share_of(hidden, sizes.tensor)}, TensorSide::kColumn);
   add_block_ops(setup, moe, list);
-  add_output_layer(setup, list);
 }
 
 }  // namespace
@@ -178,12 +177,12 @@ std::vector<LayerOp> layer_ops(const TrainingSetup& whole, const LayerPlace& lay
       add_block_ops(setup, layer.moe, list);
       break;
     case LayerPlace::Kind::kHead:
-      add_output_layer(setup, list);
       break;
     case LayerPlace::Kind::kPredictor:
       add_predictor(setup, layer.moe, list);
       break;
   }
+  for (std::int64_t k = output_layers(setup.shape, layer); k > 0; --k) add_output_layer(setup, list);
   std::vector<LayerOp> ops = list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
   if (setup.change.fused_passes) fuse_passes(ops);
   return ops;

@@ -69,6 +69,13 @@ void fuse_passes(std::vector<LayerOp>& ops);
 // (TransformerShape::predictor_place).
 [[nodiscard]] std::vector<LayerPlace> layer_places(const TransformerShape& shape);
 
+// How often that layer runs an output layer: predictors apart from the head leave theirs to it.
+[[nodiscard]] inline std::int64_t output_layers(const TransformerShape& shape, const LayerPlace& layer) {
+  const bool apart = shape.predictor_place == PredictorPlace::kApart;
+  if (layer.kind == LayerPlace::Kind::kHead) return 1 + (apart ? shape.predicted_tokens : 0);
+  return layer.kind == LayerPlace::Kind::kPredictor && !apart ? 1 : 0;
+}
+
 // Forward and backward FLOPs of one sample's tokens in that layer over all ranks, without recomputation: what MFU
 // counts.
 [[nodiscard]] double model_flops(const TrainingSetup& setup, const LayerPlace& layer);

@@ -39,7 +39,8 @@ double mlp_work(const TransformerShape& shape, bool moe) {
 
 double layer_work(const TransformerShape& shape, const LayerPlace& layer, double sequence) {
   const auto hidden = static_cast<double>(shape.hidden);
-  const double output = hidden * static_cast<double>(shape.vocabulary);
+  const double outputs =
+      hidden * static_cast<double>(shape.vocabulary) * static_cast<double>(output_layers(shape, layer));
   const auto block = [&] {
     return (has_attention(shape) ? attention_work(shape, sequence) : 0) +
            (has_mlp(shape) ? mlp_work(shape, layer.moe) : 0);
@@ -50,9 +51,9 @@ double layer_work(const TransformerShape& shape, const LayerPlace& layer, double
     case LayerPlace::Kind::kBlock:
       return block();
     case LayerPlace::Kind::kHead:
-      return output;
+      return outputs;
     case LayerPlace::Kind::kPredictor:
-      return 2 * hidden * hidden + block() + output;
+      return 2 * hidden * hidden + block() + outputs;
   }
   return 0;
 }

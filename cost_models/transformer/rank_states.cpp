@@ -140,7 +140,6 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
       numbers.dense += 3 * norm + share_of(2 * shape.hidden * shape.hidden, setup.parallel.tensor);
       // It looks tokens up; a tied head on its stage is the table.
       if (layer.number == 0 && !one_stage && !shape.tied_embedding) numbers.dense += table_on_rank(setup);
-      if (layer.number == 0 && shape.predictor_place == PredictorPlace::kApart) numbers.dense += table_on_rank(setup);
       break;
   }
   return numbers;

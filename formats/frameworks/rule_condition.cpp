@@ -202,7 +202,7 @@ std::string values_in(std::string_view condition, const RuleFacts& facts) {
   for (const std::string& token : tokens_of(condition)) {
     const RuleFacts::Words* words =
         is_fact(token) && seen.insert(token).second ? facts.find(fact_name(token)) : nullptr;
-    if (words == nullptr) continue;
+    if (words == nullptr || (words->empty() && !token.starts_with("--"))) continue;
     text += (text.empty() ? "" : ", ") + token;
     for (const std::string& word : *words) text += " " + word;
   }

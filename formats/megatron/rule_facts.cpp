@@ -103,7 +103,7 @@ class FactsOfRun {
     if (world_) facts_.set("WORLD", *world_);
     if (world_ && model > 0 && *world_ % model == 0) replicas_ = *world_ / model;
     if (replicas_) facts_.set("RANKS", *replicas_);
-    if (flag("sequence-parallel") && tensor_ > 1) facts_.set("SEQUENCE_PARALLEL", 1);
+    if (flag("sequence-parallel") && tensor_ > 1) facts_.set("SEQUENCE_PARALLEL", RuleFacts::Words{});
     const std::int64_t heads = number("num-attention-heads", 1);
     facts_.set("QUERY_GROUPS", flag("group-query-attention") ? number("num-query-groups", 1) : heads);
     count("CONTEXT_TYPES", "cp-comm-type");
@@ -150,7 +150,7 @@ class FactsOfRun {
     const bool layout = flag("pipeline-model-parallel-layout");
     if (layout || !number("num-layers") || pipeline_ < 1) return;
     if (!first && !last) {
-      facts_.set("EVEN", 1);
+      facts_.set("EVEN", RuleFacts::Words{});
       const bool both = pipeline_ * chunks_ == 1;
       const bool embedding = flag("account-for-embedding-in-pipeline-split");
       const bool loss = flag("account-for-loss-in-pipeline-split");
@@ -158,7 +158,7 @@ class FactsOfRun {
       if (chunks_ > 0) facts_.set("SMALLEST_STAGE", blocks_ / pipeline_ / chunks_ - taken);
       return;
     }
-    facts_.set("UNEVEN", 1);
+    facts_.set("UNEVEN", RuleFacts::Words{});
     facts_.set("MIDDLE", number("num-layers", 0) - first.value_or(0) - last.value_or(0));
     facts_.set("MIDDLE_RANKS", pipeline_ - (first ? 1 : 0) - (last ? 1 : 0));
   }
@@ -211,7 +211,7 @@ class FactsOfRun {
     facts_.set("PATTERN", RuleFacts::Words{blocks ? "fits" : "unreadable"});
     if (!blocks) return;
     facts_.set("PATTERN_LENGTH", static_cast<std::int64_t>(blocks->size()));
-    if (std::find(blocks->begin(), blocks->end(), false) != blocks->end()) facts_.set("MIXED", 1);
+    if (std::find(blocks->begin(), blocks->end(), false) != blocks->end()) facts_.set("MIXED", RuleFacts::Words{});
   }
 
   void memory() {

@@ -75,6 +75,7 @@ def simulate(
     fp8_recipe: Value = ...,  # scales of fp8: delayed (default), tensorwise, ...
     grad_dtype: Value = ...,  # gradient data type: fp32 (default), bf16, fp16
     moment_dtype: Value = ...,  # optimizer moments: fp32 (default), bf16, fp16, fp8
+    moments: Value = ...,  # optimizer moments per weight: 2 (default: Adam), 1, 0
     low_gradients: Value = ...,  # 16-bit gradients once summed: freed (default), kept
     fp8_weights: Value = ...,  # 8-bit weights: beside 16-bit (default), or alone
     attention: Value = ...,  # attention kernel: flash (default) or unfused
@@ -169,6 +170,7 @@ def compare(
     fp8_recipe: Value = ...,  # scales of fp8: delayed (default), tensorwise, ...
     grad_dtype: Value = ...,  # gradient data type: fp32 (default), bf16, fp16
     moment_dtype: Value = ...,  # optimizer moments: fp32 (default), bf16, fp16, fp8
+    moments: Value = ...,  # optimizer moments per weight: 2 (default: Adam), 1, 0
     low_gradients: Value = ...,  # 16-bit gradients once summed: freed (default), kept
     fp8_weights: Value = ...,  # 8-bit weights: beside 16-bit (default), or alone
     attention: Value = ...,  # attention kernel: flash (default) or unfused
@@ -282,6 +284,7 @@ def plan(
     fp8_recipe: Value = ...,  # scales of fp8: delayed (default), tensorwise, ...
     grad_dtype: Value = ...,  # gradient data type: fp32 (default), bf16, fp16
     moment_dtype: Value = ...,  # optimizer moments: fp32 (default), bf16, fp16, fp8
+    moments: Value = ...,  # optimizer moments per weight: 2 (default: Adam), 1, 0
     low_gradients: Value = ...,  # 16-bit gradients once summed: freed (default), kept
     fp8_weights: Value = ...,  # 8-bit weights: beside 16-bit (default), or alone
     attention: Value = ...,  # attention kernel: flash (default) or unfused
@@ -383,6 +386,7 @@ def schedule(
     fp8_recipe: Value = ...,  # scales of fp8: delayed (default), tensorwise, ...
     grad_dtype: Value = ...,  # gradient data type: fp32 (default), bf16, fp16
     moment_dtype: Value = ...,  # optimizer moments: fp32 (default), bf16, fp16, fp8
+    moments: Value = ...,  # optimizer moments per weight: 2 (default: Adam), 1, 0
     low_gradients: Value = ...,  # 16-bit gradients once summed: freed (default), kept
     fp8_weights: Value = ...,  # 8-bit weights: beside 16-bit (default), or alone
     attention: Value = ...,  # attention kernel: flash (default) or unfused

@@ -68,7 +68,7 @@ class Explain : public Command {
          .help = "step, cost, 3F7, a code, a word, hardware, ...",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "the schedule, planner (all: all) or hardware", .target = &name_},
+        {.name = "NAME", .help = "the schedule, planner (all: all), hardware, ...", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kCostFormats, "output format; csv: of cost"));

@@ -139,7 +139,10 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
       numbers = block_on_rank(setup, layer.moe);
       numbers.dense += 3 * norm + share_of(2 * shape.hidden * shape.hidden, setup.parallel.tensor);
       // It looks tokens up; a tied head on its stage is the table.
-      if (layer.number == 0 && !one_stage && !shape.tied_embedding) numbers.dense += table_on_rank(setup);
+      if (layer.number == 0 && !one_stage &&
+          (!shape.tied_embedding || shape.predictor_place == PredictorPlace::kApart)) {
+        numbers.dense += table_on_rank(setup);
+      }
       break;
   }
   return numbers;

@@ -1,6 +1,7 @@
 // Layers beyond GPT: latent attention, experts, prediction modules, buffers.
 #include "cost_models/transformer/layer_memory.hpp"
 
+#include "cost_models/transformer/layer_ops.hpp"
 #include "tests/memory/models.hpp"
 #include "tests/support/test.hpp"
 
@@ -17,6 +18,44 @@ TrainingSetup small_deepseek() { return deepseek(2, kHidden, 512, {16, 2, 96, 16
 // Heads of 128 + 64 for queries and keys, 128 for values; latents of 1536 and of 512 beside 64 positions.
 constexpr std::int64_t kLatentAttention =
     4 * kHidden + 4 * 1536 + 2 * (512 + 64) + 2 * 512 + 2 * 128 * (192 + 192 + 128 + 128) + 4 * 128;
+
+TEST_CASE("predictors before the head, apart from it: tables, the norm behind the last block, output layers") {
+  TrainingSetup setup;
+  TransformerShape& shape = setup.shape;
+  shape.layers = 2;
+  shape.hidden = shape.feed_forward = 64;
+  shape.heads = shape.kv_heads = 4;
+  shape.head_size = 16;
+  shape.vocabulary = 256;
+  shape.norm = NormKind::kRmsNorm;
+  shape.biases = false;
+  shape.predicted_tokens = 2;
+  setup.sequence = 16;
+  setup.parallel.pipeline = 4;
+  const auto numbers = [&](LayerPlace::Kind kind, std::int64_t number) {
+    return rank_parameters(setup, {kind, number, false}).dense;
+  };
+  const std::int64_t table = 256 * 64;
+  for (const bool tied : {false, true}) {
+    shape.tied_embedding = tied;
+    shape.predictor_place = PredictorPlace::kBehindHead;
+    const std::int64_t block = numbers(LayerPlace::Kind::kBlock, 1);
+    const std::int64_t head = numbers(LayerPlace::Kind::kHead, 0);
+    const std::int64_t second = numbers(LayerPlace::Kind::kPredictor, 1);
+    CHECK(head == table + 64);
+    CHECK(numbers(LayerPlace::Kind::kPredictor, 0) == second + (tied ? 0 : table));
+    for (const PredictorPlace place : {PredictorPlace::kWithHead, PredictorPlace::kApart}) {
+      shape.predictor_place = place;
+      const bool apart = place == PredictorPlace::kApart;
+      CHECK(numbers(LayerPlace::Kind::kBlock, 0) == block);
+      CHECK(numbers(LayerPlace::Kind::kBlock, 1) == block + 64);
+      CHECK(numbers(LayerPlace::Kind::kHead, 0) == table);
+      CHECK(numbers(LayerPlace::Kind::kPredictor, 0) == second + (tied && !apart ? 0 : table));
+      CHECK(layer_places(shape).back().kind == LayerPlace::Kind::kHead);
+      CHECK(output_layers(shape, {LayerPlace::Kind::kHead, 0, false}) == (apart ? 3 : 1));
+    }
+  }
+}
 
 TEST_CASE("latent attention keeps its narrow tensors, full queries, keys and values, and its result") {
   const TrainingSetup setup = small_deepseek();

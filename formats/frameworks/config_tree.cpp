@@ -36,6 +36,7 @@ const JsonValue* ConfigTree::find(const std::string& path) {
     at = next;
     begin = end + 1;
   }
+  found_any_ = found_any_ || at != nullptr;
   return at == nullptr || at->kind == JsonValue::Kind::kNull ? nullptr : at;
 }
 

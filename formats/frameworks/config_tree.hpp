@@ -39,6 +39,8 @@ class ConfigTree {
 
   // Paths of values that nobody asked for; null, false and empty ones are none.
   [[nodiscard]] std::vector<std::string> unasked() const;
+  // Whether any path that was asked for is in the file.
+  [[nodiscard]] bool found_any() const { return found_any_; }
   [[nodiscard]] ProblemList& problems() { return problems_; }
   [[nodiscard]] const JsonValue& root() const { return root_; }
 
@@ -48,6 +50,7 @@ class ConfigTree {
   const JsonValue& root_;
   ProblemList& problems_;
   std::set<std::string> asked_;
+  bool found_any_ = false;
   std::vector<std::string> passed_;
 };
 

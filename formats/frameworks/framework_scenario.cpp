@@ -1,7 +1,9 @@
 #include "formats/frameworks/framework_scenario.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "formats/frameworks/size_names.hpp"
 #include "formats/frameworks/text_trees.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
@@ -40,6 +42,50 @@ void require_key(ConfigTree& tree, const std::string& key, const std::string& me
   }
 }
 
+void report_unread(ConfigTree& tree, FrameworkScenario& scenario) {
+  if (!tree.found_any()) {
+    tree.problems().add("P010", tree.problems().name(), "none of its keys is one that is read: this is another file",
+                        "give the file that the framework is started with");
+    return;
+  }
+  for (const std::string& path : tree.unasked()) {
+    const std::string last = path.substr(path.rfind('.') + 1);
+    const JsonValue* value = tree.find(path);
+    const bool one = value != nullptr && value->text == "1";  // ranks that split nothing
+    if (!one && is_size_name(last) && !is_of_evaluation(path)) {
+      require_key(tree, path, in_quotes(path) + " is not understood, and says how large the run is",
+                  "leave it out where it changes nothing, or import the file that the framework itself reads");
+    }
+    scenario.unknown.push_back(path);
+  }
+}
+
+std::vector<std::string> unknown_notes(const std::vector<std::string>& unknown, bool all) {
+  constexpr std::size_t kFew = 5;
+  std::vector<std::string> notes;
+  if (all || unknown.size() <= kFew) {
+    for (const std::string& path : unknown) {
+      notes.push_back("unknown key " + in_quotes(path) + ", which may change time or memory, is left out");
+    }
+    return notes;
+  }
+  std::vector<std::pair<std::string, std::size_t>> sections;  // in the order of the file
+  for (const std::string& path : unknown) {
+    const std::size_t dot = path.rfind('.');
+    const std::string section = dot == std::string::npos ? "the file itself" : path.substr(0, dot);
+    const auto found =
+        std::find_if(sections.begin(), sections.end(), [&](const auto& known) { return known.first == section; });
+    found == sections.end() ? (void)sections.emplace_back(section, 1) : (void)++found->second;
+  }
+  std::string list;
+  for (const auto& [section, count] : sections) {
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " of " + section;
+  }
+  notes.push_back(std::to_string(unknown.size()) + " unknown keys, which may change time or memory, are left out: " +
+                  list + " (--all-notes names them)");
+  return notes;
+}
+
 FrameworkScenario read_framework(const std::string& tool, std::string_view text, const std::string& name,
                                  const FrameworkRequest& request) {
   ProblemList problems(name, framework_dialect());
@@ -49,9 +95,7 @@ FrameworkScenario read_framework(const std::string& tool, std::string_view text,
     for (const FrameworkReader& reader : kFrameworkReaders) {
       if (tool != reader.tool || !problems.empty()) continue;
       scenario = reader.read(tree, request);
-      for (const std::string& path : tree.unasked()) {
-        scenario.find("unknown key " + in_quotes(path) + ", which may change time or memory, is left out");
-      }
+      if (problems.empty()) report_unread(tree, scenario);
       break;
     }
   }
@@ -61,8 +105,10 @@ FrameworkScenario read_framework(const std::string& tool, std::string_view text,
 
 std::string write_framework_scenario(const FrameworkScenario& scenario, const std::string& tool,
                                      const std::string& name) {
+  std::vector<std::string> notes = scenario.findings;
+  for (std::string& note : unknown_notes(scenario.unknown, false)) notes.push_back(std::move(note));
   return "# From " + printable(name) + ", by debubble import --from " + tool + ".\n" +
-         scenario_lines(scenario.flags, scenario.findings);
+         scenario_lines(scenario.flags, notes);
 }
 
 }  // namespace debubble

@@ -17,12 +17,15 @@ struct FrameworkRequest {
   std::optional<int> pipeline;
   std::optional<int> tensor;
   std::optional<int> sequence;
-  std::string model;  // a name, or a config.json; empty: the file's
+  bool all_notes = false;
+  std::int64_t layers = 0;  // of `model`; 0: not known
+  std::string model;        // a name, or a config.json; empty: the file's
 };
 
 struct FrameworkScenario {
   std::vector<std::pair<std::string, std::string>> flags;  // name without dashes, value; "true" for a bare flag
-  std::vector<std::string> findings;                       // what is left out, unknown or assumed
+  std::vector<std::string> findings;                       // what is left out or assumed
+  std::vector<std::string> unknown;                        // keys of the file that nobody asked for, by path
 
   void set(const std::string& flag, std::string value) { flags.emplace_back(flag, std::move(value)); }
   void set(const std::string& flag, std::int64_t value) { flags.emplace_back(flag, std::to_string(value)); }
@@ -49,6 +52,13 @@ struct FrameworkScenario {
 [[nodiscard]] FrameworkScenario read_nemo(ConfigTree& tree, const FrameworkRequest& request);
 [[nodiscard]] FrameworkScenario read_nanotron(ConfigTree& tree, const FrameworkRequest& request);
 [[nodiscard]] FrameworkScenario read_neox(ConfigTree& tree, const FrameworkRequest& request);
+
+// Keys that nobody asked for become `unknown`; sizes among them are problems (F001), and so is a file of which no key
+// was found (P010).
+void report_unread(ConfigTree& tree, FrameworkScenario& scenario);
+
+// One line for each section with many of them, one for each key where they are few or `all`.
+[[nodiscard]] std::vector<std::string> unknown_notes(const std::vector<std::string>& unknown, bool all);
 
 // F001 under a key of the file, or of the command line where `key` begins with "--".
 void require_key(ConfigTree& tree, const std::string& key, const std::string& message, const std::string& help);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
@@ -144,12 +145,32 @@ std::int64_t layers_of_known(const std::string& known) {
   return 0;
 }
 
-// Files and folders, which cost nothing.
-bool is_place_of_data(const std::string& path) {
-  constexpr std::array<std::string_view, 14> kEndings{"-path",   "_path", "-dir",        "_dir",           "save",
-                                                      "load",    "-file", "_file",       "-model",         "prompts",
-                                                      "-prefix", "_name", "-checkpoint", "checkpoint_path"};
-  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view end) { return path.ends_with(end); });
+// [[embedding, decoder], [decoder, loss]] as Megatron-LM writes it in one word: "Et|tL".
+std::string layout_text(const JsonValue& stages) {
+  constexpr std::array<std::pair<const char*, char>, 4> kLetters{
+      {{"embedding", 'E'}, {"decoder", 't'}, {"mtp", 'm'}, {"loss", 'L'}}};
+  std::string text;
+  for (const JsonValue& stage : stages.children) {
+    if (&stage != &stages.children.front()) text += '|';
+    for (const JsonValue& layer : stage.children) {
+      for (const auto& [layer_name, letter] : kLetters) {
+        if (layer.text == layer_name) text += letter;
+      }
+    }
+  }
+  return text;
+}
+
+// [0, 0, 1, 1, 1] as Python would write it shortly: "([0]*2+[1]*3)".
+std::string runs_text(const JsonValue& list) {
+  std::string text;
+  for (std::size_t k = 0; k < list.children.size();) {
+    std::size_t end = k;
+    while (end < list.children.size() && list.children[end].text == list.children[k].text) ++end;
+    text += (text.empty() ? "([" : "+[") + list.children[k].text + "]*" + std::to_string(end - k);
+    k = end;
+  }
+  return text + ")";
 }
 
 // What the reader of arguments says is for scripts.
@@ -209,7 +230,6 @@ std::string MegatronWords::value_text(const JsonValue& value, const std::string&
   if (text.find("${") == std::string::npos) return text;
   const std::string written = text;
   if (!resolve(text, variables)) {
-    if (is_place_of_data(path)) return {};
     require_key(tree_, path,
                 in_quotes(path) + " is " + in_quotes(shortened(written)) + ", which only its run would resolve",
                 "write the number in its place");
@@ -224,6 +244,8 @@ std::string MegatronWords::value_text(const JsonValue& value, const std::string&
 
 void MegatronWords::values(const std::string& name, const JsonValue& list) {
   if (list.children.empty()) return;
+  if (name == "pipeline-model-parallel-layout") return argument(name, layout_text(list));
+  if (name == "moe-layer-freq") return argument(name, runs_text(list));
   for (const JsonValue& item : list.children) {
     if (item.kind != JsonValue::Kind::kArray && item.kind != JsonValue::Kind::kObject) continue;
     return find(in_quotes(name) + " is a list of lists, and left out");
@@ -240,10 +262,25 @@ std::string MegatronWords::value_after(const std::string& word) const {
   return value;
 }
 
+void MegatronWords::drop(const std::string& name) {
+  const std::string word = shell_quoted("--" + name);
+  for (auto at = std::find(words_.begin(), words_.end(), word); at != words_.end();
+       at = std::find(words_.begin(), words_.end(), word)) {
+    const auto end = std::find_if(at + 1, words_.end(), [](const std::string& next) { return next.starts_with("--"); });
+    words_.erase(at, end);
+  }
+}
+
+bool MegatronWords::has(const std::string& name) const {
+  return std::find(words_.begin(), words_.end(), shell_quoted("--" + name)) != words_.end();
+}
+
 void MegatronWords::copy(const std::string& path, const std::string& name) {
+  const std::optional<ArgumentRow> row = megatron_argument(todays_name(name));
+  if (!row) return;
   const JsonValue* value = tree_.find(path);
   if (value == nullptr) return;
-  if (value->kind == JsonValue::Kind::kObject) return;
+  if (value->kind == JsonValue::Kind::kObject || row->effect == ArgumentEffect::kNothing) return;
   if (value->kind == JsonValue::Kind::kArray) return values(name, *value);
   std::string text = value_text(*value, path);
   if (text == "true" || text == "True") return flag(name);
@@ -279,7 +316,7 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
   std::string text;
   const std::string layers = value_after("--num-layers");
   const std::string predicted = named ? value_after("--mtp-num-layers") : "";
-  const std::int64_t own = named ? layers_of_known(model) : 0;
+  const std::int64_t own = named ? layers_of_known(model) : request_.layers;
   // Sizes that are replaced at once: the reader wants some. Chunks and blocks with experts follow from the layers.
   if (!model.empty()) {
     if (layers.empty() && own == 0 && !value_after("--num-layers-per-virtual-pipeline-stage").empty()) {

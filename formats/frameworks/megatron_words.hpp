@@ -20,8 +20,13 @@ class MegatronWords {
   // The value under `path` as an argument: true is a bare flag, false and null are none, a list is several words.
   // Interpolations of the environment count as their defaults, which is said; without one they are refused (F001).
   void copy(const std::string& path, const std::string& name);
-  // A list of plain values: "--name a b".
+  // What the reader of arguments does not know stays unasked; what has no effect there is not looked into.
+  // A list of plain values: "--name a b". Lists of lists are the layers of stages ("Ett|ttL"), a list of 0 and 1 the
+  // blocks with experts.
   void values(const std::string& name, const JsonValue& list);
+  // Takes back what an earlier section said.
+  void drop(const std::string& name);
+  [[nodiscard]] bool has(const std::string& name) const;
   void find(std::string text) { findings_.push_back(std::move(text)); }
 
   // `world`: ranks, as far as the file says; 0: it does not. `known_model`: of a preset's name, of which the arguments

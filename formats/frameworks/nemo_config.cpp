@@ -1,131 +1,23 @@
-// NeMo's and Megatron-Bridge's YAML, Primus' overrides, and Megatron-LM's own test files: Megatron-LM's arguments under
-// other names.
+// NeMo's and Megatron-Bridge's YAML, and recipes of Megatron-Bridge: Megatron-LM's arguments under other names.
 #include <algorithm>
 #include <array>
 
-#include "formats/frameworks/megatron_words.hpp"
+#include "formats/frameworks/bridge_settings.hpp"
+#include "formats/frameworks/section_words.hpp"
+#include "formats/frameworks/wrapper_config.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
 namespace {
 
-// Keys of NeMo and Megatron-Core's configuration whose argument is called otherwise. Others are alike but for hyphens.
-struct ArgumentName {
-  const char* key;
-  const char* argument;
-};
-constexpr std::array<ArgumentName, 18> kArgumentNames{
-    {{"virtual_pipeline_model_parallel_size", "num-virtual-stages-per-pipeline-rank"},
-     {"encoder_seq_length", "seq-length"},
-     {"data_max_seq_length", "seq-length"},
-     {"activations_checkpoint_granularity", "recompute-granularity"},
-     {"activations_checkpoint_method", "recompute-method"},
-     {"activations_checkpoint_num_layers", "recompute-num-layers"},
-     {"ub_tp_comm_overlap", "tp-comm-overlap"},
-     {"num_moe_experts", "num-experts"},
-     {"moe_ffn_hidden_size", "moe-ffn-hidden-size"},
-     {"fp8", "fp8-format"},
-     {"add_qkv_bias", "add-qkv-bias"},
-     {"overlap_p2p_comm", "overlap-p2p-communication"},
-     {"grad_reduce_in_fp32", "accumulate-allreduce-grads-in-fp32"},
-     {"make_vocab_size_divisible_by", "make-vocab-size-divisible-by"},
-     {"num_layers_in_first_pipeline_stage", "decoder-first-pipeline-num-layers"},
-     {"num_layers_in_last_pipeline_stage", "decoder-last-pipeline-num-layers"},
-     {"account_for_embedding_in_pipeline_split", "account-for-embedding-in-pipeline-split"},
-     {"account_for_loss_in_pipeline_split", "account-for-loss-in-pipeline-split"}}};
-
-// Keys that say the opposite of the argument, or that several arguments say; looked at by name.
-constexpr std::array<const char*, 17> kNamedKeys{"bias",
-                                                 "pipeline_dtype",
-                                                 "add_bias_linear",
-                                                 "share_embeddings_and_output_weights",
-                                                 "activation",
-                                                 "gated_linear_unit",
-                                                 "activation_func",
-                                                 "normalization",
-                                                 "num_query_groups",
-                                                 "precision",
-                                                 "gradient_accumulation_fusion",
-                                                 "optim",
-                                                 "optimizer",
-                                                 "peft",
-                                                 "data",
-                                                 "position_embedding_type",
-                                                 "_target_"};
-
-std::string argument_of(const std::string& key) {
-  for (const ArgumentName& known : kArgumentNames) {
-    if (key == known.key) return known.argument;
-  }
-  std::string name = key;
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
-std::string known_model_text(const std::string& known) {
-  return known.find('=') == std::string::npos ? "the preset " + known : "the published model of that name";
-}
-
 class NemoReader {
  public:
-  NemoReader(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), words_(tree, request) {}
+  NemoReader(ConfigTree& tree, const FrameworkRequest& request)
+      : tree_(tree), request_(request), sections_(tree, request), words_(sections_.words) {}
 
-  FrameworkScenario run() {
-    if (tree_.has("MODEL_ARGS")) return run_megatron_yaml();
-    if (tree_.has("modules.pre_trainer")) return run_primus();
-    if (tree_.has("assignments")) return run_recipe();
-    return run_sections();
-  }
+  FrameworkScenario run() { return tree_.has("assignments") ? run_recipe() : run_sections(); }
 
  private:
-  // Arguments with their hyphens, and what the test's environment is.
-  FrameworkScenario run_megatron_yaml() {
-    for (const char* section :
-         {"ENV_VARS", "TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT"}) {
-      tree_.pass(section);
-    }
-    const JsonValue* arguments = tree_.find("MODEL_ARGS");
-    for (const char* key : {"encoder-num-layers", "decoder-num-layers", "hybrid-override-pattern", "is-hybrid-model",
-                            "language-model-checkpoint", "model-provider"}) {
-      if (!tree_.has(std::string("MODEL_ARGS.--") + key)) continue;
-      tree_.complain("F033", std::string("MODEL_ARGS.--") + key, "a model that is no decoder alone is not modelled",
-                     "pretrain_gpt.py's are");
-      return {};
-    }
-    words_.find(
-        "the file does not say which program it is for: pretrain_gpt.py is taken, a decoder with a causal mask");
-    for (const JsonValue& one : arguments->children) {
-      if (one.key.starts_with("--")) words_.copy("MODEL_ARGS." + one.key, one.key.substr(2));
-    }
-    return words_.scenario(0, "");
-  }
-
-  FrameworkScenario run_primus() {
-    for (const char* key : {"work_group", "user_name", "exp_name", "workspace", "platform", "exp_meta_info",
-                            "modules.pre_trainer.config", "modules.pre_trainer.framework"}) {
-      tree_.pass(key);
-    }
-    const std::string model = resolved_word(tree_.word("modules.pre_trainer.model").value_or(""));
-    const std::string known = preset_of_model_name(model);
-    copy_section("modules.pre_trainer.overrides");
-    if (known.empty()) {
-      words_.find("the model " + in_quotes(model) +
-                  " lies in a file of Primus: add --model config.json where sizes are missing");
-    } else {
-      words_.find("the model " + in_quotes(model) + " is taken for " + known_model_text(known));
-    }
-    const JsonValue* latent = raw_member("modules.pre_trainer.overrides", "multi_latent_attention");
-    if (latent != nullptr && latent->text == "false" && known.starts_with("deepseek")) {
-      words_.find("multi_latent_attention is off in the file, and counts as it is in " + known);
-    }
-    const JsonValue* further = raw_member("modules.pre_trainer.overrides", "mtp_num_layers");
-    if (further != nullptr && further->kind == JsonValue::Kind::kNull && known == "deepseek-v3") {
-      words_.argument("mtp-num-layers", std::int64_t{0});
-    }
-    default_formats("modules.pre_trainer.overrides.");
-    return words_.scenario(0, known);
-  }
-
   // A recipe in Python as assignments, "model.tensor_model_parallel_size": in the order in which they were made.
   FrameworkScenario run_recipe() {
     const JsonValue* all = tree_.find("assignments");
@@ -136,8 +28,10 @@ class NemoReader {
       const std::size_t dot = one.key.find('.');
       const std::string section = one.key.substr(0, dot);
       if (one.key == "model") known = preset_of_call(one.text);
-      if (one.key == "mixed_precision") read_precision(one.text);
-      if (one.key == "model.bf16" || one.key == "model.fp16") formats_ = formats_ || one.text == "true";
+      if (one.key == "mixed_precision") sections_.read_precision(one.text);
+      if (one.key == "model.bf16" || one.key == "model.fp16") {
+        sections_.formats_read = sections_.formats_read || one.text == "true";
+      }
       if (one.key == "comm_overlap" && one.text.find("tp_comm_overlap=True") != std::string::npos) {
         words_.flag("tp-comm-overlap");
       }
@@ -154,7 +48,7 @@ class NemoReader {
       require_key(tree_, "assignments", "the recipe assigns nothing itself: what it starts from is another function",
                   "give the assignments of that function, too");
     }
-    default_formats("");
+    sections_.default_formats("");
     return words_.scenario(0, known);
   }
 
@@ -168,12 +62,12 @@ class NemoReader {
                                 "tokenizer",
                                 "checkpoint",
                                 "dist",
+                                "_target_",
                                 "profiling",
                                 "inprocess_restart",
                                 "straggler",
                                 "ft",
                                 "nvrx_straggler",
-                                "peft",
                                 "restore_from_path",
                                 "hydra",
                                 "cluster",
@@ -186,14 +80,17 @@ class NemoReader {
                                 "validation"}) {
       tree_.pass(section);
     }
-    for (const char* section : {"model", "train", "dataset", "ddp"}) copy_section(section);
+    for (const char* section : {"model", "train", "dataset", "ddp"}) sections_.copy_section(section);
+    if (is_bridge_config(tree_)) {
+      read_bridge_settings(tree_, sections_, request_.world_size);
+      return words_.scenario(0, "");
+    }
     read_optimizer();
     read_peft();
-    if (const auto precision = tree_.word("trainer.precision")) read_precision(*precision);
-    if (const auto precision = tree_.word("mixed_precision")) read_precision(*precision);
+    if (const auto precision = tree_.word("trainer.precision")) sections_.read_precision(*precision);
     const std::int64_t world = whole("trainer.devices") * whole("trainer.num_nodes");
     tree_.pass("trainer");
-    default_formats("model.");
+    sections_.default_formats("model.");
     return words_.scenario(world, "");
   }
 
@@ -212,89 +109,6 @@ class NemoReader {
     words_.find(in_quotes(path) + " is " + in_quotes(text) + ": its default of " + std::to_string(number) +
                 " is taken");
     return number;
-  }
-
-  // Null, too, which `find` takes for absent.
-  const JsonValue* raw_member(const std::string& section, std::string_view key) {
-    const JsonValue* values = tree_.find(section);
-    if (values == nullptr) return nullptr;
-    for (const JsonValue& one : values->children) {
-      if (one.key == key) return &one;
-    }
-    return nullptr;
-  }
-
-  void copy_section(const std::string& section) {
-    const JsonValue* values = tree_.find(section);
-    if (values == nullptr) return;
-    for (const JsonValue& one : values->children) {
-      const bool named = std::find(kNamedKeys.begin(), kNamedKeys.end(), one.key) != kNamedKeys.end();
-      if (!named && one.kind != JsonValue::Kind::kObject) words_.copy(section + "." + one.key, argument_of(one.key));
-    }
-    const std::string prefix = section + ".";
-    for (const char* key : {"bias", "add_bias_linear"}) {
-      if (tree_.has(prefix + key) && !tree_.flag(prefix + key, true)) words_.flag("disable-bias-linear");
-    }
-    if (tree_.has(prefix + "share_embeddings_and_output_weights") &&
-        !tree_.flag(prefix + "share_embeddings_and_output_weights", true)) {
-      words_.flag("untie-embeddings-and-output-weights");
-    }
-    if (tree_.has(prefix + "gradient_accumulation_fusion") &&
-        !tree_.flag(prefix + "gradient_accumulation_fusion", true)) {
-      words_.flag("no-gradient-accumulation-fusion");
-    }
-    const std::string exchange = resolved_word(tree_.word(prefix + "overlap_p2p_comm").value_or("true"));
-    if (tree_.has(prefix + "virtual_pipeline_model_parallel_size") && (exchange == "false" || exchange == "False")) {
-      words_.flag("no-overlap-p2p-communication");
-    }
-    // Megatron-LM refuses the one without the other, so the other is the tool's default.
-    if (resolved_word(tree_.word(prefix + "overlap_param_gather").value_or("")) == "true") {
-      words_.flag("use-distributed-optimizer");
-    }
-    read_block(prefix);
-  }
-
-  void read_block(const std::string& prefix) {
-    const std::string activation = tree_.word(prefix + "activation").value_or("");
-    (void)tree_.find(prefix + "activation_func");
-    if (activation.find("swiglu") != std::string::npos || tree_.flag(prefix + "gated_linear_unit"))
-      words_.flag("swiglu");
-    std::string norm = tree_.word(prefix + "normalization").value_or("");
-    std::transform(norm.begin(), norm.end(), norm.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (norm == "rmsnorm") words_.argument("normalization", std::string("RMSNorm"));
-    if (tree_.has(prefix + "num_query_groups")) {
-      words_.flag("group-query-attention");
-      words_.copy(prefix + "num_query_groups", "num-query-groups");
-    }
-    words_.copy(prefix + "position_embedding_type", "position-embedding-type");
-    if (const auto precision = tree_.word(prefix + "precision")) read_precision(*precision);
-    (void)tree_.find(prefix + "_target_");
-  }
-
-  void read_precision(const std::string& text) {
-    if (formats_) return;
-    formats_ = true;
-    const auto says = [&text](const char* part) { return text.find(part) != std::string::npos; };
-    // "bf16_with_fp8_current_scaling_mixed", or a call whose arguments may say that there is none: fp8=None.
-    const bool eight = says("(bf16") || says("(fp16") ? says("fp8='") || says("fp8=\"") : says("fp8");
-    words_.flag(says("bf16") ? "bf16" : says("16") ? "fp16" : eight ? "bf16" : "fp32");
-    if (eight) words_.argument("fp8-format", std::string("hybrid"));
-    const std::string recipe = says("mxfp8")                                   ? "mxfp8"
-                               : says("current_scaling") || says("tensorwise") ? "tensorwise"
-                               : says("subchannel") || says("blockwise")       ? "blockwise"
-                                                                               : "";
-    if (eight && !recipe.empty()) words_.argument("fp8-recipe", recipe);
-    if (says("grad_reduce_in_fp32=False")) words_.flag("grad-reduce-in-bf16");
-    if (text.find("nvfp4") != std::string::npos || text.find("fp4") != std::string::npos) {
-      tree_.complain("F033", "mixed_precision", "products in 4 bits are not modelled", "fp8 and wider are");
-    }
-  }
-
-  // Megatron-LM's own default is fp32, that of these tools bf16.
-  void default_formats(const std::string& prefix) {
-    if (formats_ || tree_.has(prefix + "bf16") || tree_.has(prefix + "fp16") || tree_.has(prefix + "precision")) return;
-    words_.flag("bf16");
-    words_.find("the number format is not given: bf16 is taken, as the tool's own default");
   }
 
   void read_optimizer() {
@@ -330,9 +144,9 @@ class NemoReader {
         text = std::to_string(1024 * std::stoll(thousands));
       }
     }
-    if (value.kind == JsonValue::Kind::kBoolean) return words_.flag(argument_of(key));
-    if (value.kind != JsonValue::Kind::kArray) return words_.argument(argument_of(key), text);
-    words_.values(argument_of(key), value);
+    if (value.kind == JsonValue::Kind::kBoolean) return words_.flag(SectionWords::argument_of(key));
+    if (value.kind != JsonValue::Kind::kArray) return words_.argument(SectionWords::argument_of(key), text);
+    words_.values(SectionWords::argument_of(key), value);
   }
 
   // "AutoBridge.from_hf_pretrained('meta-llama/Meta-Llama-3-70B').get_model_config()"
@@ -351,13 +165,15 @@ class NemoReader {
   }
 
   ConfigTree& tree_;
-  MegatronWords words_;
-  bool formats_ = false;
+  const FrameworkRequest& request_;
+  SectionWords sections_;
+  MegatronWords& words_;
 };
 
 }  // namespace
 
 FrameworkScenario read_nemo(ConfigTree& tree, const FrameworkRequest& request) {
+  if (std::optional<FrameworkScenario> scenario = read_wrapper(tree, request)) return std::move(*scenario);
   return NemoReader(tree, request).run();
 }
 

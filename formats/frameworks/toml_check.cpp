@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "formats/json/json_tree.hpp"
 #include "sim/core/words.hpp"
@@ -57,6 +58,7 @@ class TomlScanner {
     if (is_in(c, "]}")) return close(c);
     if (outside_ascii()) return refuse_stranger();
     if (!is_in(c, "=,\n")) return word();
+    key_ = c == '=' ? dots_ : 0;
     dots_ = 0;
     last_ = c;
     advance();
@@ -72,7 +74,7 @@ class TomlScanner {
     if (!key) {
       return refuse("the name of a table begins with a character that none may begin with", "write it in quotes");
     }
-    dots_ = 0;
+    dots_ = header_ = 0;
     while (!fault_ && at_ < text_.size() && !is_in(peek(), "]#\n")) {
       if (is_in(peek(), "\"'")) {
         string();
@@ -83,6 +85,8 @@ class TomlScanner {
         advance();
       }
     }
+    header_ = dots_;
+    dots_ = 0;
     skip("]");
     last_ = ']';
   }
@@ -94,13 +98,21 @@ class TomlScanner {
 
   void count_dot() {
     static_assert(kDeepestNesting == 32);
-    if (peek() == '.' && ++dots_ > kDeepestNesting) refuse_depth();
+    if (peek() == '.') ++dots_;
+    check_depth();
+  }
+
+  // Parts of the header's name, of the keys of all that is open, and of this key, each of which makes a level.
+  void check_depth() {
+    if (header_ + around_.size() + depth_around_ + dots_ > kDeepestNesting) refuse_depth();
   }
 
   void open(char bracket) {
     open_ += bracket;
-    if (open_.size() > kDeepestNesting) refuse_depth();
-    dots_ = 0;
+    around_.push_back(key_);
+    depth_around_ += key_;
+    key_ = dots_ = 0;
+    check_depth();
     last_ = bracket;
     advance();
   }
@@ -110,6 +122,8 @@ class TomlScanner {
       return refuse("a bracket closes what it did not open", "brackets come in pairs");
     }
     open_.pop_back();
+    depth_around_ -= around_.back();
+    around_.pop_back();
     last_ = bracket;
     advance();
   }
@@ -175,9 +189,13 @@ class TomlScanner {
   std::string_view text_;
   std::size_t at_;
   std::size_t line_ = 1;
-  std::size_t dots_ = 0;  // in this key
-  std::string open_;      // brackets
-  char last_ = '\n';      // what came before blanks: 1 for a number, a for another word or a string, else itself
+  std::size_t dots_ = 0;          // in this key
+  std::size_t key_ = 0;           // dots in the key that the value belongs to
+  std::size_t header_ = 0;        // dots in the name of the table
+  std::size_t depth_around_ = 0;  // dots in the keys of all that is open
+  std::vector<std::size_t> around_;
+  std::string open_;  // brackets
+  char last_ = '\n';  // what came before blanks: 1 for a number, a for another word or a string, else itself
   std::optional<TomlFault> fault_;
 };
 

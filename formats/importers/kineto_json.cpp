@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "formats/json/json_fault.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
@@ -208,12 +209,15 @@ void require_json(std::string_view text, const std::string& name) {
   const bool cut_off = offset >= text.size();
   constexpr std::size_t kTarMagic = 257;  // where "ustar" is in an archive
   const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
+  const JsonFault fault = json_fault(text, offset);
   throw InputError(Diagnostic{"P001", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
-                                      : "not JSON from byte " + std::to_string(offset + 1) + " on",
+                              : !fault.what.empty() && !is_tar
+                                  ? "not JSON: " + fault.what
+                                  : "not JSON from byte " + std::to_string(offset + 1) + " on",
                               is_tar    ? "this is a tar archive: unpack it and import the files in it"
                               : cut_off ? "was the program killed while it wrote?"
-                                        : ""});
+                                        : fault.help});
 }
 
 namespace {

@@ -1,9 +1,11 @@
 #include "formats/json/json_tree.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "formats/json/json_fault.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/numbers.hpp"
 
@@ -42,7 +44,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   TreeBuilder(std::string_view text, ProblemList& problems, IntegerArrays arrays)
       : text_(text), problems_(problems), packs_(arrays == IntegerArrays::kPacked) {}
 
-  JsonValue& root() { return root_; }
+  JsonValue& root() {
+    if (doubled_ && problems_.dialect().equal_twice) drop_doubles(root_, "");
+    return root_;
+  }
 
   bool null() override { return leaf(JsonValue::Kind::kNull, {}); }
   bool boolean(bool value) override { return leaf(JsonValue::Kind::kBoolean, value ? "true" : "false"); }
@@ -65,7 +70,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& value) override {
-    if (!keys_.back().insert(value).second) {
+    const bool doubled = !keys_.back().insert(value).second;
+    doubled_ = doubled_ || doubled;
+    if (doubled && !problems_.dialect().equal_twice) {
       problems_.add_at_pointer("P003", pointer() + "/" + pointer_token(value), in_quotes(value) + " appears twice",
                                "keep one of the two");
     }
@@ -76,10 +83,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::json::exception& error) override {
     // Versions of the library word this one differently.
-    const std::string reason = text_.empty() ? "the file is empty" : reason_of(error.what());
-    problems_.add(
-        "P001", place_of(problems_.name(), text_, position > 0 ? position - 1 : 0), "not valid JSON: " + reason,
-        std::string("the file may be cut off or edited by hand; ") + problems_.dialect().description + " describes it");
+    const std::size_t offset = position > 0 ? position - 1 : 0;
+    const JsonFault fault = json_fault(text_, offset);
+    const std::string reason = text_.empty()        ? "the file is empty"
+                               : fault.what.empty() ? reason_of(error.what())
+                                                    : fault.what;
+    const std::string help = fault.what.empty() ? std::string("the file may be cut off or edited by hand; ") +
+                                                      problems_.dialect().description + " describes it"
+                                                : fault.help;
+    problems_.add("P001", place_of(problems_.name(), text_, offset), "not valid JSON: " + reason, help);
     return false;
   }
 
@@ -153,6 +165,25 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  // Of members with one key the first stays; another value is a problem.
+  void drop_doubles(JsonValue& value, const std::string& pointer) {
+    std::vector<JsonValue> kept;
+    for (JsonValue& child : value.children) {
+      const bool object = value.kind == JsonValue::Kind::kObject;
+      const std::string place = pointer + "/" + (object ? pointer_token(child.key) : std::to_string(kept.size()));
+      drop_doubles(child, place);
+      const auto first = std::find_if(kept.begin(), kept.end(),
+                                      [&](const JsonValue& other) { return object && other.key == child.key; });
+      if (first == kept.end()) {
+        kept.push_back(std::move(child));
+      } else if (!same_value(*first, child)) {
+        problems_.add_at_pointer("P003", place, in_quotes(child.key) + " appears twice, with different values",
+                                 "keep one of the two");
+      }
+    }
+    value.children = std::move(kept);
+  }
+
   [[nodiscard]] std::string pointer() const {
     std::string result;
     for (std::size_t depth = 1; depth < open_.size(); ++depth) {
@@ -171,6 +202,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::set<std::string>> keys_;  // of each open container; arrays have none
   std::string key_;
   std::size_t values_ = 0;
+  bool doubled_ = false;
 };
 
 }  // namespace
@@ -193,6 +225,14 @@ std::string describe(const JsonValue& value) {
       return "an object";
   }
   return {};
+}
+
+bool same_value(const JsonValue& one, const JsonValue& other) {
+  return one.kind == other.kind && one.text == other.text && one.integers == other.integers &&
+         std::equal(one.children.begin(), one.children.end(), other.children.begin(), other.children.end(),
+                    [](const JsonValue& left, const JsonValue& right) {
+                      return left.key == right.key && same_value(left, right);
+                    });
 }
 
 std::optional<double> number_of(const JsonValue& value) {

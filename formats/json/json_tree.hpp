@@ -29,6 +29,8 @@ struct JsonValue {
 
 // "a string", "the number 1.5", ...: what a value is, for messages.
 [[nodiscard]] std::string describe(const JsonValue& value);
+// Whether both are written alike: numbers as text, objects with their members in the same order. Keys aside.
+[[nodiscard]] bool same_value(const JsonValue& one, const JsonValue& other);
 // A whole number of 64 bits or a fraction; nothing for all others.
 [[nodiscard]] std::optional<double> number_of(const JsonValue& value);
 
@@ -38,7 +40,8 @@ enum class IntegerArrays { kTree, kPacked };
 
 // Parses the whole text. Without a value there is at least one problem: not JSON, not UTF-8, too deep, or more values
 // than the dialect of `problems` takes (P017), which is noticed while it is read. A doubled key
-// is a problem too, but the tree, which holds both members, is still returned.
+// is a problem too, but the tree, which holds both members, is still returned; where the dialect takes equal ones twice
+// (`equal_twice`), only those with different values are a problem.
 [[nodiscard]] std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems,
                                                   IntegerArrays arrays = IntegerArrays::kTree);
 

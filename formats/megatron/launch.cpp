@@ -12,6 +12,7 @@
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/rank_count.hpp"
 #include "formats/megatron/signature.hpp"
+#include "formats/megatron/wrapper_launch.hpp"
 #include "formats/shell/parser.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -104,6 +105,7 @@ class Reader {
            "the script cannot be followed: " + std::string(error.what()),
            "fill in what is left open, like <path>, or give the arguments alone in a file");
     }
+    for (shell::Launch& launch : found_.launches) reword_launch(launch);
     const std::vector<const shell::Launch*> trainings = candidates();
     if (trainings.empty()) refuse_nothing();
     const shell::Launch& first = *trainings.front();
@@ -159,6 +161,15 @@ class Reader {
       fail("P030", name_ + ":" + std::to_string(found_.stopped_line),
            "the script ends here (" + printable(found_.stopped) + ") before it starts a training" + taken_for_granted(),
            "give what it needs: --args for its arguments, --set NAME=VALUE for its environment");
+    }
+    for (const shell::Launch& launch : found_.launches) {
+      if (!launch.program.starts_with("llamafactory-cli") && !launch.program.starts_with("swift ")) continue;
+      const bool factory = launch.program.starts_with("llama");
+      const std::string file = launch.arguments.empty() ? "its file" : shown(launch.arguments.front(), found_.unknowns);
+      fail("P010", name_ + ":" + std::to_string(launch.line),
+           factory ? "LLaMA-Factory is told by " + printable(file) + " how it trains"
+                   : "`swift` of ms-swift trains without Megatron-Core, and without a pipeline",
+           factory ? "import that file: --from nemo " + printable(file) : "`megatron sft` is read");
     }
     fail("P010", name_, "there are no arguments like --num-layers 24" + taken_for_granted() + missing_files(),
          "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");

@@ -16,6 +16,9 @@ struct LaunchGiven {
   shell::Given shell;
   std::optional<std::int64_t> gpus;  // ranks in all
   bool as_megatron = true;           // whether what Megatron-LM itself refuses is refused
+  std::string model;                 // whose sizes are not among the arguments: a preset or a config.json
+  std::int64_t layers = 0;           // of that model
+  std::optional<int> sequence;       // where the arguments do not say it
   bool needs_ranks = true;           // whether it is asked for their number, and for DeepSpeed's file
 };
 

@@ -1,10 +1,13 @@
 #include "formats/megatron/scenario_of.hpp"
 
+#include <algorithm>
+
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/log.hpp"
 #include "formats/megatron/older_arguments.hpp"
 #include "formats/megatron/refusals.hpp"
 #include "formats/megatron/translation.hpp"
+#include "formats/megatron/wrapper_launch.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/quantities.hpp"
@@ -38,11 +41,41 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name,
   if (is_megatron_log(text)) return read_log(text, name);
   MegatronLaunch launch = read_launch(text, name, given);
   launch.as_megatron = given.as_megatron;
-  return megatron_scenario(launch, name);
+  return megatron_scenario(launch, name, given);
 }
 
-MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name) {
-  MegatronArguments arguments(launch.arguments);
+namespace {
+
+// Sizes that another model's take the place of, once what depends on the number of layers is known.
+std::vector<std::string> with_sizes(std::vector<std::string> words, const LaunchGiven& given) {
+  const auto named = [&words](const std::string& name) {
+    return std::any_of(words.begin(), words.end(), [&](std::string word) {
+      std::replace(word.begin(), word.end(), '_', '-');
+      return word == name || word.starts_with(name + "=");
+    });
+  };
+  const auto has_experts =
+      std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--moe"); });
+  words.insert(words.end(), {"--num-layers", std::to_string(given.layers), "--hidden-size", "4096",
+                             "--num-attention-heads", "32", "--vocab-size", "32000"});
+  if (has_experts && !named("--num-experts")) words.insert(words.end(), {"--num-experts", "8"});
+  for (const char* dropout : {"--hidden-dropout", "--attention-dropout"}) {
+    if (!named(dropout)) words.insert(words.end(), {dropout, "0.0"});
+  }
+  if (given.sequence) words.insert(words.end(), {"--seq-length", std::to_string(*given.sequence)});
+  return words;
+}
+
+}  // namespace
+
+MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name, const LaunchGiven& given) {
+  const std::string tool = wrapper_name(launch.program);
+  if (!tool.empty()) refuse_wrapped(launch.program, launch.arguments, launch_place(launch, name));
+  if (!tool.empty() && given.model.empty()) {
+    fail("F001", launch_place(launch, name), tool + " takes the model's sizes from its config.json, which is not here",
+         "add --model config.json, or the name of a model");
+  }
+  MegatronArguments arguments(given.model.empty() ? launch.arguments : with_sizes(launch.arguments, given));
   if (arguments.empty()) {
     throw InputError(
         Diagnostic{"P010", name, "there are no arguments like --num-layers 24",
@@ -55,6 +88,18 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);
   if (launch.as_megatron) arguments.refuse_unknown_sizes(launch_place(launch, name));
+  if (!given.model.empty()) {
+    std::erase_if(scenario.flags, [](const auto& flag) { return flag.first == "model-size"; });
+    for (auto& [flag, value] : scenario.flags) {
+      if (flag == "model") value = given.model;
+    }
+    scenario.findings.push_back((tool.empty() ? "" : tool + ": ") + "the model's sizes are those of --model " +
+                                given.model);
+  }
+  if (tool == "verl") {
+    scenario.findings.emplace_back(
+        "verl: one update of the actor is simulated; answers, the critic and the reference model are not");
+  }
   scenario.findings.insert(scenario.findings.end(), launch.notes.begin(), launch.notes.end());
   return scenario;
 }

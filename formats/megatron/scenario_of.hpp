@@ -29,7 +29,8 @@ struct MegatronScenario {
                                              const LaunchGiven& given);
 
 // The same of a launch that is read already.
-[[nodiscard]] MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name);
+[[nodiscard]] MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name,
+                                                 const LaunchGiven& given = {});
 
 // The scenario as a file for --config.
 [[nodiscard]] std::string write_scenario(const MegatronScenario& scenario, const std::string& name);

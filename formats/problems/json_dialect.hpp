@@ -16,6 +16,7 @@ struct JsonDialect {
   const char* description;  // "docs/profile.schema.json": what describes its keys
   std::size_t most_values = kMostJsonValues;
   std::size_t most_items = kMostJsonItems;
+  bool equal_twice = false;  // other programs write a key twice with equal values, and read it
 };
 
 // Of `debubble.profile/1`.

@@ -36,6 +36,9 @@ constexpr std::array<std::string_view, 32> kWrappers{
     "stdbuf",  "singularity", "docker",   "apptainer",     "enroot",     "uv",    "poetry", "conda",
     "pixi",    "ray",         "unbuffer", "setsid",        "aprun",      "jsrun", "flux",   "xargs"};
 
+// They start a training by the name of what is to be done: ms-swift, LLaMA-Factory.
+constexpr std::array<std::string_view, 3> kCommands{"megatron", "swift", "llamafactory-cli"};
+
 bool is_script(const std::string& word) {
   return word.ends_with(".sh") || word.ends_with(".slurm") || word.ends_with(".sbatch") || word.ends_with(".bash");
 }
@@ -113,6 +116,10 @@ class Starter {
       return true;
     }
     if (is_script(name) || words.front().starts_with("./")) return script(words, 0);
+    if (in(kCommands, name) && words.size() > 1 && !words[1].starts_with("-")) {
+      keep(name + " " + words[1], rest(words, 2));
+      return true;
+    }
     return wrapper(words);
   }
 
@@ -159,7 +166,7 @@ class Starter {
     launch.batch = machine_.state().batch;
     launch.files = std::make_shared<const std::map<std::string, File>>(machine_.state().files);
     launch.folder = machine_.state().folder;
-    for (const char* name : {"SLURM_NTASKS", "CUDA_DEVICE_MAX_CONNECTIONS"}) {
+    for (const char* name : {"SLURM_NTASKS", "CUDA_DEVICE_MAX_CONNECTIONS", "NPROC_PER_NODE", "NNODES"}) {
       const auto own = machine_.state().variables.find(name);
       const auto outside = machine_.given().variables.find(name);
       if (own != machine_.state().variables.end() && own->second.exported && !own->second.items.empty()) {

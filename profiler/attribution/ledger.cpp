@@ -42,7 +42,8 @@ bool Ledger::take(const KernelRecord& record, Work& work) {
     // Stream numbers repeat per device and context. A hash is enough: it only decides whether two kernels may overlap.
     constexpr std::uint32_t kSpread = 0x9E3779B1U;
     const std::uint32_t stream = ((record.device * kSpread + record.context) * kSpread) + record.stream;
-    work = {record.begin, record.end, kernels_.intern(record.name), stream, record.work};
+    work = {record.begin, record.end, kernels_.intern(record.name.empty() ? "unnamed kernel" : record.name), stream,
+            record.work};
     return true;
   }
   return false;

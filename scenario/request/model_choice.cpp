@@ -21,6 +21,7 @@ namespace {
 struct SizeKey {
   const char* name;
   std::int64_t TransformerShape::*size;
+  std::int64_t least = 0;
 };
 constexpr std::array<SizeKey, 28> kSizeKeys{{{"layers", &TransformerShape::layers},
                                              {"hidden", &TransformerShape::hidden},
@@ -39,7 +40,7 @@ constexpr std::array<SizeKey, 28> kSizeKeys{{{"layers", &TransformerShape::layer
                                              {"shared_experts", &TransformerShape::shared_experts},
                                              {"shared_feed_forward", &TransformerShape::shared_feed_forward},
                                              {"dense_layers", &TransformerShape::dense_layers},
-                                             {"moe_every", &TransformerShape::moe_every},
+                                             {"moe_every", &TransformerShape::moe_every, 1},
                                              {"query_rank", &TransformerShape::query_rank},
                                              {"kv_rank", &TransformerShape::kv_rank},
                                              {"rope_size", &TransformerShape::rope_size},
@@ -84,11 +85,13 @@ void set_switch(const SwitchKey& key, const std::string& value, TransformerShape
 }
 
 void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape) {
-  if (const auto number = count_of(value, kLargestModelSize)) {
+  if (const auto number = count_of(value, kLargestModelSize); number && *number >= key.least) {
     shape.*key.size = *number;
     return;
   }
-  fail("C006", "--model-size", std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
+  fail("C006", "--model-size",
+       std::string(key.name) + " is a whole number from " + std::to_string(key.least) + " to 2^24; got \"" + value +
+           "\"",
        "write it like " + std::string(key.name) + "=32");
 }
 

@@ -84,13 +84,14 @@ class Import : public Command {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   fmt::format("known tools: {}", fmt::join(import_tools(), ", "))});
     }
-    refuse_flags(trace_rows(flags_), "a Megatron script");
+    refuse_trace_flags("a Megatron script");
     if (flags_.files.size() > 1) {
       throw InputError(Diagnostic{"C087", "FILE",
                                   "a Megatron script is one file; got " + std::to_string(flags_.files.size()),
                                   "import them one by one"});
     }
-    return import_megatron(flags_.files.front(), script_, flags_.output.output);
+    return import_megatron(flags_.files.front(), script_, {flags_.model.model, flags_.model.sequence},
+                           flags_.output.output);
   }
 
  private:
@@ -139,13 +140,16 @@ class Import : public Command {
     }
   }
 
-  // Of the flags of traces, what a configuration may lack: the model, and the length of its samples.
+  // But for what a script or a configuration may lack: the model, and the length of its samples.
+  void refuse_trace_flags(const std::string& what) {
+    for (const Flag& row : trace_rows(flags_)) {
+      if (row.name != "--model" && row.name != "--sequence") refuse_flags({row}, what);
+    }
+  }
+
   int import_configuration() {
     refuse_flags(run_rows(), "anything but a measured run");
-    for (const Flag& row : trace_rows(flags_)) {
-      const bool shared = row.name == "--model" || row.name == "--sequence";
-      if (!shared) refuse_flags({row}, "a framework's configuration");
-    }
+    refuse_trace_flags("a framework's configuration");
     if (flags_.files.size() > 1) {
       throw InputError(Diagnostic{"C087", "FILE",
                                   "a configuration is one file; got " + std::to_string(flags_.files.size()),

@@ -5,6 +5,7 @@
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/output/stderr_line.hpp"
@@ -44,6 +45,10 @@ FlagRows framework_rows(FrameworkRequest& request) {
        .type = "N",
        .help = "deepspeed: tensor-parallel ranks",
        .target = &request.tensor},
+      {.name = "--all-notes",
+       .group = kGroup,
+       .help = "name each unknown key, not a count by section",
+       .target = &request.all_notes},
   };
 }
 
@@ -52,17 +57,19 @@ bool is_framework(const std::string& tool) {
   return std::find(tools.begin(), tools.end(), tool) != tools.end();
 }
 
-int import_framework(const std::string& tool, const std::string& file, const FrameworkRequest& request,
+int import_framework(const std::string& tool, const std::string& file, FrameworkRequest request,
                      const std::string& output) {
   require_at_least_one(request.world_size, "--world-size");
   require_at_least_one(request.pipeline, "--stages");
   require_at_least_one(request.tensor, "--tp");
   require_at_least_one(request.sequence, "--sequence", std::int64_t{1} << 24);
+  if (!request.model.empty()) request.layers = choose_model(request.model, "").shape.layers;
   const FrameworkScenario scenario = read_framework(tool, read_file(file, "FILE"), file, request);
   OutputFile out(output);
   out.write(write_framework_scenario(scenario, tool, file));
   out.commit();
   for (const std::string& finding : scenario.findings) stderr_line("note: " + finding);
+  for (const std::string& note : unknown_notes(scenario.unknown, request.all_notes)) stderr_line("note: " + note);
   if (output != "-") stderr_line("next: debubble simulate --config " + shell_file(output) + " --hardware h100");
   return kExitOk;
 }

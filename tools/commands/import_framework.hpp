@@ -13,7 +13,7 @@ namespace debubble {
 [[nodiscard]] bool is_framework(const std::string& tool);
 
 // Reads `file`, writes the scenario to `output` ("-": stdout), and what was assumed or left out to stderr.
-int import_framework(const std::string& tool, const std::string& file, const FrameworkRequest& request,
+int import_framework(const std::string& tool, const std::string& file, FrameworkRequest request,
                      const std::string& output);
 
 }  // namespace debubble

@@ -10,6 +10,7 @@
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/quantities.hpp"
@@ -155,10 +156,14 @@ FlagRows script_rows(ScriptFlags& flags) {
   };
 }
 
-int import_megatron(const std::string& file, const ScriptFlags& flags, const std::string& output) {
+int import_megatron(const std::string& file, const ScriptFlags& flags, const ScriptModel& model,
+                    const std::string& output) {
   const std::string text = read_file(file, "FILE");
   LaunchGiven given = given_by(file, flags);
   given.needs_ranks = !flags.arguments_only;
+  given.model = model.name;
+  given.sequence = model.sequence;
+  if (!model.name.empty()) given.layers = choose_model(model.name, "").shape.layers;
   if (flags.run_script) hold_to_own_files(given, flags.directory);
   if (flags.arguments_only) {
     const MegatronLaunch launch = flags.run_script ? read_and_run(text, file, given) : read_launch(text, file, given);
@@ -168,8 +173,8 @@ int import_megatron(const std::string& file, const ScriptFlags& flags, const std
     for (const std::string& note : launch.notes) stderr_line("note: " + printable(note));
     return kExitOk;
   }
-  const MegatronScenario scenario =
-      flags.run_script ? megatron_scenario(read_and_run(text, file, given), file) : read_megatron(text, file, given);
+  const MegatronScenario scenario = flags.run_script ? megatron_scenario(read_and_run(text, file, given), file, given)
+                                                     : read_megatron(text, file, given);
   OutputFile out(output);
   out.write(write_scenario(scenario, file));
   out.commit();

@@ -23,10 +23,17 @@ struct ScriptFlags {
   bool run_script = false;  // by bash itself, under a guard, in addition
 };
 
+// What the script of another tool than Megatron-LM does not say.
+struct ScriptModel {
+  std::string name;
+  std::optional<int> sequence;
+};
+
 [[nodiscard]] FlagRows script_rows(ScriptFlags& flags);
 
 // Reads `file`, writes the scenario to `output` ("-": stdout), and what is left out or unknown to stderr. Throws
 // InputError for what is no Megatron command.
-int import_megatron(const std::string& file, const ScriptFlags& flags, const std::string& output);
+int import_megatron(const std::string& file, const ScriptFlags& flags, const ScriptModel& model,
+                    const std::string& output);
 
 }  // namespace debubble

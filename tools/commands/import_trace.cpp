@@ -212,6 +212,17 @@ std::string import_verdict(const Profile& profile) {
   return text;
 }
 
+// What takes no time has no schedule.
+void require_times(const Profile& profile, const std::string& file) {
+  const bool timed = std::any_of(profile.layers.begin(), profile.layers.end(), [](const ProfileLayer& layer) {
+    const auto some = [](const std::optional<TimeStatistics>& part) { return part && part->median > 0; };
+    return layer.forward.median > 0 || some(layer.backward) || some(layer.input_grad) || some(layer.weight_grad);
+  });
+  if (timed) return;
+  fail("A004", file, "no layer takes any time: the kernels in them end when they begin",
+       "record with times of kernels; --explain shows what each range has");
+}
+
 // When nothing is a layer, this verb has one more remedy.
 Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
   try {
@@ -284,6 +295,7 @@ int import_traces(const TraceImportFlags& flags) {
   for (const std::string& file : flags.model.hooks) hooks.push_back(read_hooks_file(read_file(file, "--hooks"), file));
   Attribution found = attribute(flags, hooks);
   complete(found.profile, flags, hooks);
+  require_times(found.profile, flags.files.front());
   for (const HooksFile& file : hooks) found.notes.insert(found.notes.end(), file.notes.begin(), file.notes.end());
   if (profile_wanted) output.write(write_profile(found.profile));
   if (explain) {

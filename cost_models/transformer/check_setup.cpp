@@ -58,6 +58,11 @@ class SetupCheck {
                "no model has so many: look at its layers and at the tokens it predicts further ahead");
     }
     if (setup_.sequence < 1) complain("F001", "--sequence", "a sample needs at least 1 token", "use --sequence 4096");
+    constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
+    if (setup_.sequence > kMostTokens) {
+      complain("C006", "--sequence", "a sample has at most 2^31 tokens; got " + std::to_string(setup_.sequence),
+               "use --sequence 4096");
+    }
     if (setup_.microbatch_size < 1) {
       complain("F001", "--microbatch-size", "a microbatch needs at least 1 sample", "use --microbatch-size 1");
     }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/frameworks/size_names.hpp"
 #include "formats/frameworks/text_trees.hpp"
 #include "formats/megatron/scenario_of.hpp"
+#include "formats/megatron/size_names.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/text.hpp"
 
@@ -22,6 +22,49 @@ constexpr std::array<FrameworkReader, 6> kFrameworkReaders{{{"torchtitan", read_
                                                             {"nemo", read_nemo},
                                                             {"nanotron", read_nanotron},
                                                             {"neox", read_neox}}};
+
+struct FileShape {
+  const char* tool;
+  const char* what;
+  std::vector<const char*> keys;  // by each of which such a file is known
+};
+
+const std::vector<FileShape>& file_shapes() {
+  static const std::vector<FileShape> shapes{
+      {"torchtitan",
+       "torchtitan",
+       {"parallelism.pipeline_parallel_degree", "parallelism.tensor_parallel_degree", "training.seq_len",
+        "training.local_batch_size", "training.batch_size", "training.tensor_parallel_degree", "model.flavor",
+        "model_spec", "job.dump_folder"}},
+      {"deepspeed", "DeepSpeed", {"train_batch_size", "train_micro_batch_size_per_gpu", "zero_optimization"}},
+      {"accelerate", "accelerate", {"compute_environment", "distributed_type"}},
+      {"nemo",
+       "NeMo, Megatron-Bridge, Primus, FlagScale or LLaMA-Factory",
+       {"MODEL_ARGS", "modules", "trainer", "exp_manager", "system", "assignments", "mixed_precision",
+        "experiment.task", "model.tensor_model_parallel_size", "model_name_or_path", "train.micro_batch_size"}},
+      {"nanotron", "nanotron", {"parallelism.dp", "parallelism.pp", "model.model_config", "tokens.micro_batch_size"}},
+      {"neox",
+       "GPT-NeoX",
+       {"pipe_parallel_size", "pipe-parallel-size", "model_parallel_size", "model-parallel-size", "num_layers",
+        "num-layers"}}};
+  return shapes;
+}
+
+// A file that is known to be another reader's.
+bool refuse_other_reader(const std::string& tool, const JsonValue& root, ProblemList& problems) {
+  ConfigTree tree(root, problems);
+  const FileShape* other = nullptr;
+  for (const FileShape& shape : file_shapes()) {
+    const bool known =
+        std::any_of(shape.keys.begin(), shape.keys.end(), [&](const char* key) { return tree.has(key); });
+    if (known && tool == shape.tool) return false;
+    if (known && other == nullptr) other = &shape;
+  }
+  if (other == nullptr) return false;
+  problems.add("P010", problems.name(), std::string("this is a configuration of ") + other->what,
+               std::string("import it with --from ") + other->tool);
+  return true;
+}
 
 }  // namespace
 
@@ -92,8 +135,11 @@ FrameworkScenario read_framework(const std::string& tool, std::string_view text,
   FrameworkScenario scenario;
   if (const std::optional<JsonValue> root = parse_config_text(text, problems); root && problems.empty()) {
     ConfigTree tree(*root, problems);
+    // Primus' files for torchtitan are given by either name.
+    const bool wrapped = tool == "torchtitan" && tree.has("modules");
+    if (!wrapped && problems.empty()) (void)refuse_other_reader(tool, *root, problems);
     for (const FrameworkReader& reader : kFrameworkReaders) {
-      if (tool != reader.tool || !problems.empty()) continue;
+      if ((wrapped ? "nemo" : tool) != reader.tool || !problems.empty()) continue;
       scenario = reader.read(tree, request);
       if (problems.empty()) report_unread(tree, scenario);
       break;

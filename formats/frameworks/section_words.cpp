@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/frameworks/size_names.hpp"
+#include "formats/megatron/size_names.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
@@ -106,7 +106,10 @@ void SectionWords::read_block(const std::string& prefix) {
   std::string norm = tree_.word(prefix + "normalization").value_or("");
   std::transform(norm.begin(), norm.end(), norm.begin(), [](unsigned char c) { return std::tolower(c); });
   if (norm == "rmsnorm") words.argument("normalization", std::string("RMSNorm"));
-  if (tree_.has(prefix + "num_query_groups")) {
+  // Latent attention has keys and values for every head, whatever this says.
+  if (tree_.flag(prefix + "multi_latent_attention")) {
+    (void)tree_.find(prefix + "num_query_groups");
+  } else if (tree_.has(prefix + "num_query_groups")) {
     words.flag("group-query-attention");
     words.copy(prefix + "num_query_groups", "num-query-groups");
   }
@@ -136,7 +139,7 @@ void SectionWords::read_precision(const std::string& text) {
 
 void SectionWords::count_four_bits(const std::string& path) {
   words.argument("fp8-format", std::string("e4m3"));
-  words.argument("fp8-recipe", std::string("mxfp8"));
+  words.argument("fp8-recipe", std::string("tensorwise"));
   words.find(in_quotes(path) + ": products in 4 bits count as products in 8 bits, which take longer");
 }
 

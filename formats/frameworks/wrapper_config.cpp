@@ -222,7 +222,7 @@ FrameworkScenario read_llama_factory(ConfigTree& tree, const FrameworkRequest& r
   words.argument("gas", tree.number("gradient_accumulation_steps", 1).value_or(1));
   if (!tree.has("bf16") && !tree.has("fp16") && tree.flag("pure_bf16")) words.flag("bf16");
   const std::string attention = tree.word("flash_attn").value_or("auto");
-  if (attention == "disabled") words.argument("attention-backend", std::string("unfused"));
+  if (attention != "disabled") words.flag("use-flash-attn");
   words.drop("deepspeed");
   read_deepspeed_name(tree, words);
   // Megatron-Core's adapter keeps what a block computed; Transformers' trainer recomputes it unless it is told not to.

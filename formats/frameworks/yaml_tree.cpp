@@ -140,6 +140,9 @@ class YamlTree : public YAML::EventHandler {
 
   void begin_member(const std::string& key) {
     if (key == "<<") refuse("P001", "a merge key \"<<\"", "write out what it merges");
+    if (open_.back().value.children.size() >= 5'000) {
+      refuse("P017", "more than 5000 keys in one object", "give the configuration of one run");
+    }
     open_.back().key = key;
     open_.back().has_key = true;
   }

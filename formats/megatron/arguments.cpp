@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/megatron/argument_table.hpp"
+#include "formats/megatron/size_names.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
@@ -72,13 +73,10 @@ void MegatronArguments::refuse_without_value() const {
 }
 
 void MegatronArguments::refuse_unknown_sizes(const std::string& place) const {
-  constexpr std::array<std::string_view, 8> kSizes{"parallel-size", "parallel-degree", "batch-size", "num-layers",
-                                                   "seq-length",    "sequence-length", "seq-len",    "world-size"};
   std::vector<Diagnostic> problems;
   for (const auto& [name, values] : values_) {
-    const bool size =
-        std::any_of(kSizes.begin(), kSizes.end(), [&name = name](std::string_view end) { return name.ends_with(end); });
-    if (!size || values.empty() || asked_.contains(name) || megatron_argument(name)) continue;
+    if (!is_size_name(name) || asked_.contains(name) || megatron_argument(name)) continue;
+    if (values.empty() || values.front() == "1") continue;  // which changes nothing
     problems.push_back(
         {"F033", printable(place),
          "--" + printable(name) + " " + printable(values.front()) + " is not known, and may be what the run depends on",
@@ -131,6 +129,15 @@ std::optional<std::int64_t> MegatronArguments::count(const std::string& name) {
   if (value != 0) return value;
   left_out("--" + name + " is 0, and at least 1 is needed");
   return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> MegatronArguments::unknown() const {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const auto& [name, values] : values_) {
+    if (!asked_.contains(name) && !megatron_argument(name))
+      names.emplace_back(name, values.empty() ? "" : values.front());
+  }
+  return names;
 }
 
 std::vector<std::string> MegatronArguments::findings() const {

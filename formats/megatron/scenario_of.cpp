@@ -83,11 +83,11 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   }
   if (launch.script) arguments.refuse_at(launch_place(launch, name));
   arguments.refuse_without_value();
-  if (launch.as_megatron) refuse_as_megatron(arguments, launch, name);
+  if (launch.as_megatron && tool.empty()) refuse_as_megatron(arguments, launch, name);
   apply_deepspeed_config(arguments, launch, name);
   apply_older_arguments(arguments);
   MegatronScenario scenario = translated(arguments, launch, name);
-  if (launch.as_megatron) arguments.refuse_unknown_sizes(launch_place(launch, name));
+  arguments.refuse_unknown_sizes(launch_place(launch, name));
   if (!given.model.empty()) {
     std::erase_if(scenario.flags, [](const auto& flag) { return flag.first == "model-size"; });
     for (auto& [flag, value] : scenario.flags) {

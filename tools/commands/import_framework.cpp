@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/files/file_kind.hpp"
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/text/shell.hpp"
@@ -23,6 +24,20 @@ void require_at_least_one(const std::optional<int>& value, const char* flag, std
   if (!value || *value >= 1) return;
   throw InputError(Diagnostic{"C006", flag, "must be at least 1; got " + std::to_string(*value),
                               "leave it out, or give a number from 1 on"});
+}
+
+// A file that its first bytes show to be for another reader.
+void require_kind(const std::string& file, const std::string& tool) {
+  const FileKind* kind = kind_of_file(file);
+  if (kind == nullptr) return;
+  std::string_view reader;
+  for (const std::string_view taker : kind->takers) {
+    if (taker == "import --from " + tool) return;
+    if (reader.empty() && taker.starts_with("import --from ")) reader = taker;
+  }
+  if (reader.empty()) return;
+  throw InputError(
+      Diagnostic{"P010", file, "this is " + std::string(kind->what), "it is for debubble " + std::string(reader)});
 }
 
 }  // namespace
@@ -64,6 +79,7 @@ int import_framework(const std::string& tool, const std::string& file, Framework
   require_at_least_one(request.tensor, "--tp");
   require_at_least_one(request.sequence, "--sequence", std::int64_t{1} << 24);
   if (!request.model.empty()) request.layers = choose_model(request.model, "").shape.layers;
+  if (tool != "nemo" || !file.ends_with(".json")) require_kind(file, tool);
   const FrameworkScenario scenario = read_framework(tool, read_file(file, "FILE"), file, request);
   OutputFile out(output);
   out.write(write_framework_scenario(scenario, tool, file));

@@ -1,4 +1,4 @@
-#include "formats/frameworks/size_names.hpp"
+#include "formats/megatron/size_names.hpp"
 
 #include <algorithm>
 #include <array>

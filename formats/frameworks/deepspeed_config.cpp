@@ -86,8 +86,12 @@ class DeepSpeedReader {
           "the training script says PipelineModule's partition_method: its default, parameters, is taken; write "
           "partition = \"deepspeed:METHOD\" for another");
     }
-    for (const char* key : {"pipeline.partition", "pipeline.seed_layers", "pipeline.activation_checkpoint_interval",
-                            "pipeline.pipe_partitioned", "pipeline.grad_partitioned"}) {
+    // PipelineModule keeps the input of so many layers in a row; 0: recomputes nothing.
+    const std::int64_t interval = tree_.number("pipeline.activation_checkpoint_interval").value_or(0);
+    if (interval > 0) scenario_.set("recompute", std::string("full"));
+    if (interval > 1) scenario_.set("recompute-blocks", "chunks:" + std::to_string(interval));
+    for (const char* key :
+         {"pipeline.partition", "pipeline.seed_layers", "pipeline.pipe_partitioned", "pipeline.grad_partitioned"}) {
       (void)tree_.find(key);
     }
   }

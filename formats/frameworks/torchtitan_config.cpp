@@ -305,10 +305,7 @@ class TitanReader {
           "recomputation of attention's core");
     } else if (mode == "selective") {
       scenario_.set("recompute", "full");
-      if (option != "1") {
-        scenario_.find("selective_ac_option " + in_quotes(option) +
-                       ": every block is made again, not every so many-th");
-      }
+      if (option != "1") scenario_.set("recompute-blocks", "every:" + option);
     } else {
       scenario_.find("activation_checkpoint.mode " + in_quotes(mode) + " is not modelled: nothing is made again");
       scenario_.set("recompute", "none");

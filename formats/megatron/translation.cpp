@@ -215,14 +215,9 @@ class Translation {
       in_.find("--distribute-saved-activations: every tensor rank counts with all of a block's input");
     }
     if (granularity == "selective" || granularity == "full") set("recompute", *granularity);
-    if (granularity == "full") {
-      if (method == "block" && layers) {
-        in_.find("--recompute-method block: all blocks are recomputed, not the first " + std::to_string(*layers) +
-                 " of a stage");
-      }
-      if (method == "uniform" && layers.value_or(1) > 1) {
-        in_.find("--recompute-num-layers " + std::to_string(*layers) + ": every block keeps its own input");
-      }
+    if (granularity == "full" && layers) {
+      if (method == "block") set("recompute-blocks", "first:" + std::to_string(*layers));
+      if (method == "uniform" && *layers > 1) set("recompute-blocks", "chunks:" + std::to_string(*layers));
     }
     if (!modules.empty() && modules != "core_attn") {  // which selective recomputation is without them
       if (granularity == "selective") {

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "cost_models/partition/framework_cuts.hpp"
+#include "cost_models/transformer/layer_ops.hpp"
 #include "scenario/job/links.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/slow.hpp"
@@ -34,7 +35,8 @@ CutSizes sizes_to_cut(const Scenario& scenario, const Profile& profile) {
 LayersOnStages::LayersOnStages(const Scenario& scenario, const Schedule& schedule)
     : scenario_(scenario), schedule_(schedule) {
   if (scenario.transformer.recomputed != nullptr) {
-    again_ = named_stages(scenario.transformer.recompute_stages, schedule.stages, "--recompute-stages");
+    again_ = recomputing_stages(scenario.transformer, schedule.stages);
+    find_blocks();
   }
   if (!scenario.partition.for_devices) return;
   std::vector<Diagnostic> problems;  // said by make_variation
@@ -72,13 +74,15 @@ std::vector<Nanoseconds> LayersOnStages::times_on(int stage, const Profile& prof
   std::vector<Nanoseconds> most(profile.layers.size(), 0);
   for (int replica = 0; replica < schedule_.placement.replicas(); ++replica) {
     const std::int32_t device = schedule_.placement.device_of(replica, stage);
-    const Profile& layers = layers_on(device, stage, profile);
+    const BothWays layers = layers_on(device, profile);
     double factor = 1;
     if (!of_device_.empty()) factor *= at(of_device_, device);
     if (!of_stage_.empty()) factor *= at(of_stage_, stage);
     for (std::size_t k = 0; k < most.size(); ++k) {
-      const double time = static_cast<double>(layer_time(layers.layers[k])) * factor;
-      most[k] = std::max(most[k], static_cast<Nanoseconds>(std::llround(time)));
+      auto time = static_cast<double>(layer_time(layers.plain->layers[k]));
+      if (layers.again != nullptr && again_[to_index(stage)])
+        time += counted_[k] * (static_cast<double>(layer_time(layers.again->layers[k])) - time);
+      most[k] = std::max(most[k], static_cast<Nanoseconds>(std::llround(time * factor)));
     }
   }
   return most;
@@ -98,27 +102,56 @@ Nanoseconds LayersOnStages::boundary(const Profile& profile, int stage, int end)
   return static_cast<Nanoseconds>(std::llround(static_cast<double>(most) * scenario_.partition.transfers_counted));
 }
 
-const Profile& LayersOnStages::layers_on(std::int32_t device, int stage, const Profile& profile) const {
-  const bool again = mixed() && again_[to_index(stage)];
-  if (placed_ == nullptr) return again ? *scenario_.transformer.recomputed : profile;
+BothWays LayersOnStages::layers_on(std::int32_t device, const Profile& profile) const {
+  if (placed_ == nullptr) return {&profile, scenario_.transformer.recomputed.get()};
   const ModelledLayers& there = placed_->distinct[at(placed_->of_device, device)];
-  return again && there.recomputed != nullptr ? *there.recomputed : there.profile;
+  return {&there.profile, there.recomputed.get()};
 }
 
-// Only layers that recompute are others: an output layer that all devices share was taken out of the profile.
-void LayersOnStages::recompute(std::size_t layer, Profile& profile) const {
-  const ProfileLayer& again = scenario_.transformer.recomputed->layers[layer];
-  const ProfileLayer& plain = scenario_.profile->layers[layer];
-  if (layer_time(again) == layer_time(plain) && again.activation == plain.activation) return;
-  profile.layers[layer] = again;
-  if (scenario_.weight_share_given) profile.layers[layer].weight_grad_held.reset();  // --w-share says what W needs
+void LayersOnStages::find_blocks() {
+  const RecomputeRule& rule = scenario_.transformer.recompute_blocks;
+  const Profile& plain = *scenario_.profile;
+  const Profile& again = *scenario_.transformer.recomputed;
+  const TransformerShape& shape = scenario_.transformer.setup->shape;
+  const std::vector<LayerPlace> places = layer_places(shape);
+  counted_.assign(plain.layers.size(), 1);
+  for (std::size_t k = 0; k < plain.layers.size(); ++k) {
+    // An output layer that all devices share is taken out of the profile: a layer that is the same stays as it is.
+    const bool same = layer_time(again.layers[k]) == layer_time(plain.layers[k]) &&
+                      again.layers[k].activation == plain.layers[k].activation;
+    const bool block = places[k].kind == LayerPlace::Kind::kBlock;
+    if (rule.some() ? !block : same) continue;
+    blocks_.push_back({k, static_cast<int>(places[k].number)});
+    counted_[k] =
+        counted_share(rule, blocks_.back().number, static_cast<int>(shape.layers), static_cast<int>(again_.size()));
+  }
+}
+
+std::vector<ModelBlock> LayersOnStages::blocks_in(std::size_t begin, std::size_t end) const {
+  std::vector<ModelBlock> blocks;
+  for (const ModelBlock& block : blocks_) {
+    if (block.layer >= begin && block.layer < end) blocks.push_back(block);
+  }
+  return blocks;
+}
+
+void LayersOnStages::recompute(const std::vector<ModelBlock>& stage, int before, Profile& profile) const {
+  const TransformerScenario& transformer = scenario_.transformer;
+  recompute_blocks(transformer.recompute_blocks, stage, before, {&*scenario_.profile, transformer.recomputed.get()},
+                   profile);
+  if (!scenario_.weight_share_given) return;  // --w-share says what W needs
+  for (const ModelBlock& block : stage) profile.layers[block.layer].weight_grad_held.reset();
 }
 
 void LayersOnStages::mix(const std::vector<int>& partition, Profile& profile) const {
+  std::vector<int> before(to_index(schedule_.devices), 0);
   std::size_t begin = 0;
   for (std::size_t s = 0; s < partition.size(); ++s) {
     const std::size_t end = begin + to_index(partition[s]);
-    for (std::size_t k = begin; again_[s] && k < end; ++k) recompute(k, profile);
+    const std::vector<ModelBlock> blocks = blocks_in(begin, end);
+    int& seen = at(before, schedule_.placement.device_of(0, static_cast<int>(s)));
+    if (again_[s]) recompute(blocks, seen, profile);
+    seen += static_cast<int>(blocks.size());
     begin = end;
   }
 }

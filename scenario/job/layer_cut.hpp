@@ -8,6 +8,7 @@
 
 #include "cost_models/partition/partition.hpp"
 #include "cost_models/profiled.hpp"
+#include "cost_models/recompute_rule.hpp"
 #include "scenario/request/scenario.hpp"
 #include "sim/core/schedule.hpp"
 
@@ -17,7 +18,7 @@ struct PlacedLayers;
 
 // With --partition auto each layer takes what it takes where it would lie: as often as long as --slow says of that
 // device and that stage, with the collectives of its ranks over that device's own links; and its stage's transfers as
-// far as partition.transfers_counted says. Stages may recompute while others do not.
+// far as partition.transfers_counted says. Stages, or blocks of them, may recompute while others do not.
 class LayersOnStages {
  public:
   LayersOnStages(const Scenario& scenario, const Schedule& schedule);
@@ -30,7 +31,7 @@ class LayersOnStages {
   // "8,8,7 (auto)"
   [[nodiscard]] std::string text(const LayerCut& cut) const;
 
-  // Whether some stages recompute and others do not; then `mix` has the layers as they are where the cut puts them.
+  // Whether some blocks recompute and others do not; then `mix` has the layers as they are where the cut puts them.
   [[nodiscard]] bool mixed() const { return !again_.empty(); }
   void mix(const std::vector<int>& partition, Profile& profile) const;
 
@@ -42,14 +43,18 @@ class LayersOnStages {
   [[nodiscard]] LayerCut for_memory(const Profile& profile, const TrainingState& state) const;
   [[nodiscard]] std::vector<Nanoseconds> times_on(int stage, const Profile& profile) const;
   [[nodiscard]] Nanoseconds boundary(const Profile& profile, int stage, int end) const;
-  [[nodiscard]] const Profile& layers_on(std::int32_t device, int stage, const Profile& profile) const;
-  void recompute(std::size_t layer, Profile& profile) const;
+  [[nodiscard]] BothWays layers_on(std::int32_t device, const Profile& profile) const;
+  void find_blocks();
+  [[nodiscard]] std::vector<ModelBlock> blocks_in(std::size_t begin, std::size_t end) const;
+  void recompute(const std::vector<ModelBlock>& stage, int before, Profile& profile) const;
 
   const Scenario& scenario_;
   const Schedule& schedule_;
   std::vector<double> of_device_;  // factors; empty: all 1
   std::vector<double> of_stage_;
-  std::vector<bool> again_;  // stages that recompute, where others do not
+  std::vector<bool> again_;         // stages that recompute, where some blocks do not
+  std::vector<ModelBlock> blocks_;  // that may: all layers that are other then, where no rule tells blocks apart
+  std::vector<double> counted_;     // by layer: share of its recomputation that a balance counts
   std::shared_ptr<const PlacedLayers> placed_;
   std::optional<Topology> topology_;  // where transfers count
 };

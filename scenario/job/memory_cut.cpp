@@ -1,6 +1,7 @@
 // --partition memory: what the stages of any cut would hold, and what their devices have room for.
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -31,11 +32,14 @@ std::vector<std::int32_t> versions_of(const Schedule& schedule) {
   return most;
 }
 
-RangeCosts range_costs(const Scenario& scenario, const Schedule& schedule, const Profile& profile,
-                       const TrainingState& state, std::int32_t versions) {
-  std::vector<std::vector<RangeCost>> from(profile.layers.size());
+// `layers`: as they are where the stage begins with one.
+RangeCosts range_costs(const Scenario& scenario, const Schedule& schedule,
+                       const std::function<const Profile&(std::size_t)>& layers, const TrainingState& state,
+                       std::int32_t versions) {
+  std::vector<std::vector<RangeCost>> from(layers(0).layers.size());
   const auto piece = [&](Bytes bytes) { return piece_of(bytes, schedule.pieces); };
   for (std::size_t begin = 0; begin < from.size(); ++begin) {
+    const Profile& profile = layers(begin);
     StageCosts costs;
     costs.stages = stage_costs_from(profile, begin, state, scenario.times.weight_share);
     std::vector<Assumption> said_elsewhere;
@@ -92,17 +96,25 @@ LayerCut LayersOnStages::for_memory(const Profile& profile, const TrainingState&
                                     " activations leave the devices meanwhile",
                                 "use --partition auto, or layers per stage"});
   }
+  const bool by_begin = scenario_.transformer.recompute_blocks.some();
   Profile again;
-  if (mixed()) again = profile;
-  for (std::size_t k = 0; k < again.layers.size(); ++k) recompute(k, again);
+  const auto plain = [&](std::size_t) -> const Profile& { return profile; };
+  const auto recomputed = [&](std::size_t begin) -> const Profile& {
+    if (begin > 0 && !by_begin) return again;
+    again = profile;
+    recompute(blocks_in(begin, count), 0, again);
+    return again;
+  };
   const std::vector<std::int32_t> versions = versions_of(schedule_);
   std::map<std::pair<bool, std::int32_t>, RangeCosts> known;  // pointers into it stay
   for (std::size_t s = 0; s < versions.size(); ++s) {
     const std::pair key(mixed() && again_[s], versions[s]);
     auto found = known.find(key);
     if (found == known.end()) {
-      found =
-          known.emplace(key, range_costs(scenario_, schedule_, key.first ? again : profile, state, key.second)).first;
+      const auto costs = [&](const auto& layers) {
+        return range_costs(scenario_, schedule_, layers, state, key.second);
+      };
+      found = known.emplace(key, key.first ? costs(recomputed) : costs(plain)).first;
     }
     job.by_stage.push_back(&found->second);
   }

@@ -124,10 +124,10 @@ ModelledLayers modelled(const ModelRequest& request, bool scatter) {
   return layers;
 }
 
-// With both kinds of layers where some stages recompute only.
+// With both kinds of layers where some blocks recompute only.
 ModelledLayers modelled_for(const Scenario& scenario, const ModelRequest& request) {
   const bool scatter = scenario.transformer.scatter_gather;
-  if (scenario.transformer.recompute_stages.empty()) return modelled(request, scatter);
+  if (!scenario.transformer.recomputes_some()) return modelled(request, scatter);
   ModelRequest without = request;
   without.setup.recompute = Recompute::kNone;
   ModelledLayers layers = modelled(without, scatter);
@@ -287,7 +287,7 @@ std::vector<LayerCost> modelled_layer_costs(const Scenario& scenario) {
     request.graph = scenario.cluster.graph.get();
     request.layout = &layout;
   }
-  if (scenario.transformer.recompute_stages.empty()) return layer_costs(request);
+  if (!scenario.transformer.recomputes_some()) return layer_costs(request);
   ModelRequest without = request;
   without.setup.recompute = Recompute::kNone;
   std::vector<LayerCost> layers;

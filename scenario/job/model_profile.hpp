@@ -18,7 +18,7 @@ void set_modelled_profile(Scenario& scenario);
 struct ModelledLayers {
   Profile profile;
   Nanoseconds gather = 0;  // with --scatter-gather: the all-gather after every transfer, before calibration
-  // The layers of the stages that --recompute-stages names; `profile` is of the others. Null: it names none.
+  // The layers where they recompute, if some blocks do not; `profile` is of these. Null: all are alike.
   std::shared_ptr<const Profile> recomputed;
 };
 
@@ -31,8 +31,8 @@ struct PlacedLayers {
   [[nodiscard]] Nanoseconds longest_gather() const;
 };
 
-// What the layers of Scenario::profile consist of, op by op, on device 0 of the pipeline. Where --recompute-stages
-// names some, a layer that recomputes stands after the same layer that does not. Needs a --model that
+// What the layers of Scenario::profile consist of, op by op, on device 0 of the pipeline. Where some blocks
+// recompute, a layer that recomputes stands after the same layer that does not. Needs a --model that
 // set_modelled_profile took.
 [[nodiscard]] std::vector<LayerCost> modelled_layer_costs(const Scenario& scenario);
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "scenario/request/checks.hpp"
+#include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -65,6 +67,34 @@ RecomputeModules parse_recompute_modules(const std::string& text, const Transfor
   }
   checks.finish();
   return modules;
+}
+
+RecomputeRule parse_recompute_rule(const std::string& text, std::int64_t blocks) {
+  constexpr const char* kPlace = "--recompute-blocks";
+  constexpr std::int64_t kMostBlocks = 1 << 16;
+  const std::size_t colon = text.find(':');
+  RecomputeRule rule;
+  if (colon == std::string::npos) {
+    rule.how = RecomputeRule::How::kListed;
+    rule.listed = parse_stage_list(text, kPlace, "block");
+    if (rule.listed.back() < blocks) return rule;
+    fail("C012", kPlace, "there is no block " + std::to_string(rule.listed.back()) + " of " + std::to_string(blocks),
+         "blocks are numbered from 0 in the model's order");
+  }
+  const std::array<std::pair<const char*, RecomputeRule::How>, 3> ways{{{"first", RecomputeRule::How::kFirst},
+                                                                        {"every", RecomputeRule::How::kEvery},
+                                                                        {"chunks", RecomputeRule::How::kChunks}}};
+  for (const auto& [word, how] : ways) {
+    if (text.substr(0, colon) == word) rule.how = how;
+  }
+  const auto number = count_of(text.substr(colon + 1), kMostBlocks);
+  const std::int64_t least = rule.how == RecomputeRule::How::kFirst ? 0 : 1;
+  if (!rule.some() || !number || *number < least) {
+    fail("C012", kPlace, "\"" + text + "\" names no blocks",
+         "write first:2 (of each stage), every:2 (of them one), chunks:4 (one input for four), or 0-3,7");
+  }
+  rule.number = static_cast<int>(*number);
+  return rule;
 }
 
 std::string recomputation_words(const RecomputeModules& modules) {

@@ -15,7 +15,7 @@ constexpr std::int64_t kMostStageNumber = 1 << 16;
 
 }  // namespace
 
-std::vector<int> parse_stage_list(std::string_view text, const std::string& place) {
+std::vector<int> parse_stage_list(std::string_view text, const std::string& place, const char* what) {
   std::vector<int> stages;
   for (const std::string& item : split(text)) {
     const std::size_t dash = std::min(item.find('-'), item.size());
@@ -23,7 +23,7 @@ std::vector<int> parse_stage_list(std::string_view text, const std::string& plac
     const std::optional<std::int64_t> last =
         dash < item.size() ? count_of(item.substr(dash + 1), kMostStageNumber) : first;
     if (!first || !last || *last < *first) {
-      fail("C012", place, "\"" + item + "\" is neither a stage's number nor a range of them",
+      fail("C012", place, "\"" + item + "\" is neither a " + what + "'s number nor a range of them",
            "write it like " + (place.find(' ') == std::string::npos ? place + " 0-2,5" : "0-2"));
     }
     for (std::int64_t stage = *first; stage <= *last; ++stage) stages.push_back(static_cast<int>(stage));

@@ -120,9 +120,10 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
                                     .citation = "Transformer Engine's defaults for --tp-comm-overlap, recalled"});
   }
   if (setup.recompute != Recompute::kNone) {
-    add("recomputation",
-        setup.recompute == Recompute::kFull ? "of every block, inside B" : recomputation_words(setup.modules),
-        Source::kGiven);
+    const bool full = setup.recompute == Recompute::kFull;
+    std::string text = full ? to_string(scenario.recompute_blocks) : recomputation_words(setup.modules);
+    if (!full && scenario.recompute_blocks.some()) text += ", " + to_string(scenario.recompute_blocks);
+    add("recomputation", text + (full ? ", inside B" : ""), Source::kGiven);
     if (!flags.recompute_stages.empty()) scenario.assumptions.back().amount += ", on stages " + flags.recompute_stages;
   }
   if (setup.shape.experts > 0) {
@@ -193,6 +194,16 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     fail("C004", "--recompute-stages", "no stage recomputes anything", "add --recompute full");
   });
   checks.run([&] {
+    if (flags.recompute_blocks.empty()) return;
+    RecomputeRule rule = parse_recompute_rule(flags.recompute_blocks, setup.shape.layers);
+    if (flags.recompute.empty()) return;  // a plan says later what recomputes
+    scenario.recompute_blocks = std::move(rule);
+    const bool chunks = scenario.recompute_blocks.how == RecomputeRule::How::kChunks;
+    if (setup.recompute == Recompute::kNone || (chunks && setup.recompute != Recompute::kFull))
+      fail("C004", "--recompute-blocks", chunks ? "only whole blocks share an input" : "no block recomputes anything",
+           "add --recompute full");
+  });
+  checks.run([&] {
     if (flags.recompute_modules.empty()) return;
     setup.modules = parse_recompute_modules(flags.recompute_modules, setup.shape);
     if (setup.recompute == Recompute::kSelective || flags.recompute.empty()) return;
@@ -247,6 +258,11 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
 }
 
 }  // namespace
+
+std::vector<bool> recomputing_stages(const TransformerScenario& transformer, int stages) {
+  if (transformer.recompute_stages.empty()) return std::vector<bool>(static_cast<std::size_t>(stages), true);
+  return named_stages(transformer.recompute_stages, stages, "--recompute-stages");
+}
 
 TransformerScenario check_transformer(const TransformerFlags& flags) {
   TransformerScenario scenario;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cost_models/recompute_rule.hpp"
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/setup.hpp"
 #include "scenario/request/flag.hpp"
@@ -25,6 +26,7 @@ struct TransformerFlags {
   std::string attention;
   std::string recompute;
   std::string recompute_stages;
+  std::string recompute_blocks;
   std::string recompute_modules;
   std::string moment_dtype;
   std::string moments;
@@ -66,7 +68,8 @@ struct TransformerScenario {
   Efficiency calibration;                      // compute_scale and network_scale only
   bool scatter_gather = false;                 // tensor ranks send shares of what goes to the next stage
   std::vector<int> recompute_stages;           // the only ones that recompute; empty: all do, or none
-  std::shared_ptr<const Profile> recomputed;   // of these stages, beside Scenario::profile; null: that is for all
+  RecomputeRule recompute_blocks;              // and which of their blocks do
+  std::shared_ptr<const Profile> recomputed;   // of these blocks, beside Scenario::profile; null: that is for all
   std::shared_ptr<const PlacedLayers> placed;  // set with the profile (scenario/job/model_profile.hpp)
   std::vector<MeasuredShape> measured;
   MeasuredPasses measured_passes;               // of the same machine
@@ -77,7 +80,13 @@ struct TransformerScenario {
   std::optional<Nanoseconds> host_launch;       // of one kernel, as given
   std::vector<Assumption> assumptions;
   std::vector<std::string> notes;  // what the model leaves out
+
+  // Whether some blocks recompute and others do not.
+  [[nodiscard]] bool recomputes_some() const { return !recompute_stages.empty() || recompute_blocks.some(); }
 };
+
+// By stage, whether it recomputes. Throws InputError C012 for a stage that there is not.
+[[nodiscard]] std::vector<bool> recomputing_stages(const TransformerScenario& transformer, int stages);
 
 // Throws InputError with everything that is wrong with them. Without --model, sequence and microbatch size choose a
 // size of a profile, where there is one (profile_files.hpp).

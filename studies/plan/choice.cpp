@@ -31,6 +31,7 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.transformer.microbatch_size = choice.microbatch;
   flags.transformer.recompute = choice.recompute == 0 ? "" : kRecomputeWords[choice.recompute];
   flags.transformer.recompute_stages = choice.recompute_stages;
+  if (choice.recompute == 0) flags.transformer.recompute_blocks.clear();
   if (choice.recompute != 1) flags.transformer.recompute_modules.clear();  // those of --recompute selective
   return flags;
 }

@@ -186,7 +186,7 @@ std::string deepspeed_formats(const TrainingSetup& setup, std::vector<std::strin
   if (setup.compute == NumberFormat::kFp8) notes.emplace_back("has no products in 8 bits: bf16 is written");
   if (setup.recompute == Recompute::kFull) {
     notes.emplace_back(
-        "recomputation is the script's (deepspeed.checkpointing), PipelineModule's activation_checkpoint_interval=1");
+        "recomputation is the script's (deepspeed.checkpointing), PipelineModule's activation_checkpoint_interval");
   }
   if (setup.recompute == Recompute::kSelective) notes.emplace_back("selective recomputation is the model's own");
   if (setup.compute == NumberFormat::kFp32) return "";
@@ -239,7 +239,12 @@ FrameworkExport export_to_framework(const std::string& framework, const Scenario
   const std::int64_t batch = choice.microbatch * choice.microbatches * choice.data;
   const bool table = find_schedule(choice.schedule) == nullptr;
   if (table && framework != "torchtitan") refuse_export(framework, "does not run the table " + choice.schedule);
-  const ChosenRun run{job, *scenario.profile, batch, flags.transformer.recompute_modules, setup.user_buffers};
+  const ChosenRun run{job,
+                      *scenario.profile,
+                      batch,
+                      flags.transformer.recompute_modules,
+                      setup.user_buffers,
+                      flags.transformer.recompute_blocks};
   const FrameworkFlags made = framework_flags(framework, choice, run);
   FrameworkExport out;
   if (made.text.empty()) refuse_export(framework, made.note);

@@ -57,8 +57,18 @@ std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile
   }
 }
 
-std::string megatron_recomputation(const PlanChoice& choice, std::string modules) {
-  if (choice.recompute == 2) return " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
+// What of --recompute-blocks a framework has an argument for.
+bool recomputes_as(const std::string& blocks, const std::string& framework) {
+  if (blocks.empty() || (blocks.starts_with("chunks:") && framework != "torchtitan")) return true;
+  return blocks.starts_with("first:") && framework == "Megatron-LM";
+}
+
+std::string megatron_recomputation(const PlanChoice& choice, std::string modules, const std::string& blocks) {
+  if (choice.recompute == 2) {
+    const std::string number = blocks.empty() ? "1" : blocks.substr(blocks.find(':') + 1);
+    return std::string(" --recompute-granularity full --recompute-method ") +
+           (blocks.starts_with("first:") ? "block" : "uniform") + " --recompute-num-layers " + number;
+  }
   if (choice.recompute == 0) return "";
   std::replace(modules.begin(), modules.end(), ',', ' ');
   return " --recompute-granularity selective" + (modules.empty() ? "" : " --recompute-modules " + modules);
@@ -87,7 +97,7 @@ FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   if (choice.zero == 1) flags.text += " --use-distributed-optimizer";
   if (choice.zero == 2) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads";
   if (choice.zero == 3) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params";
-  flags.text += megatron_recomputation(choice, run.recompute_modules);
+  flags.text += megatron_recomputation(choice, run.recompute_modules, run.recompute_blocks);
   return flags;
 }
 
@@ -162,6 +172,8 @@ bool runs_in(const PlanChoice& choice, const std::string& framework) {
 bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
 
 FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const ChosenRun& run) {
+  if (choice.recompute > 0 && !recomputes_as(run.recompute_blocks, framework))
+    return {framework, "", "has no argument for --recompute-blocks " + run.recompute_blocks};
   if (framework == "Megatron-LM") return megatron(choice, run);
   if (framework == "torchtitan") return torchtitan(choice, run.global_batch, run.job.tokens_per_sample);
   return deepspeed(choice, run.global_batch);

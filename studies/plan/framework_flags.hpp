@@ -24,6 +24,7 @@ struct ChosenRun {
   std::int64_t global_batch = 0;
   std::string recompute_modules;  // "mlp,moe_act", that selective recomputation is of; empty: the framework's own
   UserBuffers user_buffers;
+  std::string recompute_blocks{};  // "first:2", where not all of them do
 };
 
 // `framework` is one of kFrameworks (schedules/frameworks.hpp).

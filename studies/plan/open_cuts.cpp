@@ -83,7 +83,13 @@ CutBounds::CutBounds(const PlanRequest& request, const PlanChoice& choice)
   plain_ = sums_of(false);
   if (mixed) {
     again_ = sums_of(true);
-    named_ = named_stages(scenario_.transformer.recompute_stages, choice.pipeline, "--recompute-stages");
+    named_ = recomputing_stages(scenario_.transformer, choice.pipeline);
+    const RecomputeRule& rule = scenario_.transformer.recompute_blocks;
+    if (rule.some()) {  // which of a stage's blocks recompute, the cut decides: the least of both
+      again_.time = plain_.time;
+      again_.forward = plain_.forward;
+    }
+    if (rule.how == RecomputeRule::How::kChunks) again_.activation.assign(again_.activation.size(), 0);
   }
 }
 

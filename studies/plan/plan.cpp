@@ -209,8 +209,12 @@ class PlanMaker {
   [[nodiscard]] ChosenRun chosen_run(const Job& job, const Scenario& scenario) const {
     const PlanRequest& request = asked().request;
     const std::optional<TrainingSetup>& setup = scenario.transformer.setup;
-    return {job, *scenario.profile, request.global_batch, request.job.transformer.recompute_modules,
-            setup ? setup->user_buffers : UserBuffers{}};
+    return {job,
+            *scenario.profile,
+            request.global_batch,
+            request.job.transformer.recompute_modules,
+            setup ? setup->user_buffers : UserBuffers{},
+            request.job.transformer.recompute_blocks};
   }
 
   // The best plan that the framework runs; null where that is the best of all, or there is none.

@@ -80,15 +80,14 @@ std::vector<StageName> StepBuilder::states_on(std::int32_t device) const {
   return found;
 }
 
-std::int64_t StepBuilder::copies(int stage) const {
+std::int64_t StepBuilder::copies(int stage, bool experts) const {
   const Parallelism& sizes = request_.parallel;
-  return std::int64_t{sizes.data} * sizes.context * static_cast<int>(places(stage).size());
+  return (experts ? sizes.expert_copies() : sizes.copies()) * static_cast<int>(places(stage).size());
 }
 
 Bytes StepBuilder::sharded(Bytes all, int stage, bool experts) const {
   if (zero() == 0) return all;
-  const int parts = experts ? std::max(1, request_.parallel.expert) : 1;
-  const std::int64_t ranks = std::max<std::int64_t>(1, copies(stage) / parts);
+  const std::int64_t ranks = copies(stage, experts);
   return (all + ranks - 1) / ranks;
 }
 

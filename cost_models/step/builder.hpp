@@ -31,7 +31,7 @@ class StepBuilder {
   [[nodiscard]] std::vector<StageName> names_on(std::int32_t device) const;   // all that runs there
   [[nodiscard]] std::vector<StageName> states_on(std::int32_t device) const;  // all that is held there, once
   // Ranks that hold the same weights of a stage.
-  [[nodiscard]] std::int64_t copies(int stage) const;
+  [[nodiscard]] std::int64_t copies(int stage, bool experts = false) const;
   // As the optimizer reads gradients: in 32 bits, where it keeps 32-bit copies of 16-bit weights.
   [[nodiscard]] Bytes wide_gradients(Bytes parameters, Bytes gradients) const {
     return options_.master_weights ? 2 * parameters : gradients;

@@ -44,18 +44,15 @@ CollectiveModel StepPlanner::model(const RankGroups& groups, CollectiveKind kind
 
 RankGroups StepPlanner::replica_groups(const std::vector<std::int32_t>& places, bool experts) const {
   const Parallelism& sizes = layout_.sizes;
-  const int ranks = sizes.data * sizes.context;
-  const int parts = experts ? std::max(1, sizes.expert) : 1;
-  if (network_ == nullptr) return anybody(places.size() * static_cast<std::size_t>((ranks + parts - 1) / parts));
+  const auto copies = static_cast<std::size_t>(experts ? sizes.expert_copies() : sizes.copies());
+  if (network_ == nullptr) return anybody(places.size() * copies);
+  const int parts = experts ? sizes.split_of_expert() * std::max(1, sizes.expert) : sizes.tensor;
+  const int ranks = sizes.tensor * sizes.context * sizes.data;
   RankGroups groups;
-  for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
-    for (int part = 0; part < parts; ++part) {
-      std::vector<std::int32_t>& group = groups.emplace_back();
-      for (const std::int32_t place : places) {
-        for (int rank = part; rank < ranks; rank += parts) {
-          group.push_back(layout_.device(tensor, rank % sizes.context, rank / sizes.context, place));
-        }
-      }
+  for (int part = 0; part < parts; ++part) {
+    std::vector<std::int32_t>& group = groups.emplace_back();
+    for (const std::int32_t place : places) {
+      for (int rank = part; rank < ranks; rank += parts) group.push_back(layout_.device_of_stage(rank, place));
     }
   }
   return groups;

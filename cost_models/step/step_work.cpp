@@ -140,7 +140,7 @@ CollectivePlan pipeline_sum(const StepRequest& request, Bytes bytes) {
 StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs, const std::vector<int>& layers,
                                std::vector<Assumption>& assumptions) {
   const Parallelism& sizes = request.parallel;
-  if (sizes.zero < 2 || request.stages.empty() || sizes.data * sizes.context < 2) return costs;
+  if (sizes.zero < 2 || request.stages.empty() || (sizes.copies() < 2 && sizes.expert_copies() < 2)) return costs;
   const StepPlanner planner(request);
   LayerCollectives collectives(planner);
   const bool split = has_weight_grads(*request.schedule);

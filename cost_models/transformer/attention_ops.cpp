@@ -70,6 +70,7 @@ void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpL
   const std::int64_t out = (head.heads + 2 * head.kv_heads) * head.key;
   Linear qkv{"qkv", sizes.tokens, setup.shape.hidden, out};
   qkv.user_buffers = true;
+  qkv.joins = {head.heads * head.key, head.kv_heads * head.key, head.kv_heads * head.key};
   qkv.bias = setup.shape.biases || setup.shape.qkv_biases;
   list.linear(qkv, TensorSide::kColumn);
   const std::int64_t numbers = sizes.tokens * (head.heads + head.kv_heads) * head.key;

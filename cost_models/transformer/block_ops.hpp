@@ -17,6 +17,8 @@ void add_norm(const TrainingSetup& setup, OpList& list, const char* name);
 [[nodiscard]] PassWork norm_work(const TrainingSetup& setup, std::int64_t numbers, Bytes plane);
 // The vocabulary's projection and the loss, after a norm.
 void add_output_layer(const TrainingSetup& setup, OpList& list);
+// What of a block's outputs is kept where the others are made again (keeps_outputs).
+[[nodiscard]] OpList::Kept kept_outputs(const TrainingSetup& setup, const LayerPlace& layer);
 // Dropout, where there is any, and the addition to what went around the part.
 void add_residual(const TrainingSetup& setup, OpList& list);
 

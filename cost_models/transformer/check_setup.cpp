@@ -104,13 +104,21 @@ class SetupCheck {
 
   void check_experts() {
     const std::int64_t expert = setup_.parallel.expert;
+    const std::int64_t split = setup_.parallel.expert_tensor;
     const TransformerShape& shape = setup_.shape;
-    if (expert < 2) return;
-    if (shape.experts == 0) {
-      return complain("F003", "--ep", "\"" + shape.name + "\" has no experts to split", "leave --ep out");
+    if (shape.experts == 0 && (expert > 1 || split > 0)) {
+      const char* const flag = expert > 1 ? "--ep" : "--etp";
+      const std::string help = std::string("leave ") + flag + " out";
+      return complain("F003", flag, "\"" + shape.name + "\" has no experts to split", help);
     }
-    if (shape.experts % expert == 0) return;
-    const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
+    if (split > 0 && shape.expert_feed_forward % split != 0) {
+      complain("F003", "--etp",
+               "an expert of width " + std::to_string(shape.expert_feed_forward) + " cannot be split evenly over " +
+                   counted(split, "rank"),
+               "use --etp 1");
+    }
+    if (expert < 2 || shape.experts % expert == 0) return;
+    const std::int64_t places = setup_.parallel.expert_copies() * expert;
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
     complain("F003", "--ep",
              counted(shape.experts, "expert") + " cannot be split evenly over " + counted(expert, "expert rank"),

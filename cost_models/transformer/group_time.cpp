@@ -120,7 +120,8 @@ class LinkReader {
 std::vector<std::int64_t> links_inside(const ModelRequest& request) {
   if (request.graph == nullptr || request.layout == nullptr) return {};
   LinkReader reader(*request.graph);
-  for (const Dimension dimension : {Dimension::kTensor, Dimension::kContext, Dimension::kExpert}) {
+  for (const Dimension dimension :
+       {Dimension::kTensor, Dimension::kContext, Dimension::kExpert, Dimension::kExpertTensor}) {
     if (group_size(request.setup.parallel, dimension) < 2) continue;
     for (const auto& group : rank_groups(dimension, *request.layout, request.place)) reader.read(group);
   }

@@ -18,7 +18,9 @@ void KnownLayers::make_room() {
 
 KnownLayers::Layout KnownLayers::layout_of(const RankLayout& layout) {
   const Parallelism& sizes = layout.sizes;
-  return {{sizes.tensor, sizes.context, sizes.expert, sizes.data, sizes.pipeline}, layout.order, layout.devices};
+  return {{sizes.tensor, sizes.context, sizes.expert, sizes.data, sizes.pipeline, sizes.expert_tensor},
+          layout.order,
+          layout.devices};
 }
 
 std::vector<std::size_t> KnownLayers::classes(const RankLayout& layout,

@@ -28,7 +28,7 @@ class KnownLayers {
                             const std::function<OpTime()>& make);
 
  private:
-  using Layout = std::tuple<std::array<int, 5>, std::vector<Dimension>, std::vector<std::int32_t>>;
+  using Layout = std::tuple<std::array<int, 6>, std::vector<Dimension>, std::vector<std::int32_t>>;
   using Collective = std::tuple<int, Dimension, CollectiveKind, TokenExchange, Bytes, LinkGeneration>;  // at this place
   [[nodiscard]] static Layout layout_of(const RankLayout& layout);
 

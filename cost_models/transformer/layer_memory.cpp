@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost_models/transformer/block_ops.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/memory_parts.hpp"
 
@@ -57,8 +58,8 @@ Bytes sharded_transients(const TrainingSetup& setup, const RankParameters& numbe
 void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMemory& memory) {
   const RankParameters numbers = rank_parameters(setup, layer);
   const Parallelism& parallel = setup.parallel;
-  const std::int64_t replicas = std::int64_t{parallel.data} * parallel.context;
-  const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas / parallel.expert);
+  const std::int64_t replicas = parallel.copies();
+  const std::int64_t expert_replicas = parallel.expert_copies();
   const TrainingStates dense = training_states(numbers.dense, setup, replicas);
   const TrainingStates experts = training_states(numbers.experts, setup, expert_replicas);
   memory.weights = dense.weights + experts.weights;
@@ -92,6 +93,12 @@ ModelledMemory layer_memory(const TrainingSetup& whole, const LayerPlace& layer)
     memory.workspace += memory.activation;
     memory.activation = memory.checkpoint;
     memory.activation_tensors = 1;
+  }
+  if (keeps_outputs(setup) && layer.kind == LayerPlace::Kind::kBlock) {
+    const OpList::Kept kept = kept_outputs(setup, layer);
+    memory.workspace += std::max<Bytes>(0, memory.activation - kept.bytes);
+    memory.activation = memory.checkpoint + kept.bytes;
+    memory.activation_tensors = kept.tensors + 1;
   }
   memory.buffers = layer_buffers(setup, layer);
   add_states(setup, layer, memory);

@@ -183,9 +183,17 @@ std::vector<LayerOp> layer_ops(const TrainingSetup& whole, const LayerPlace& lay
       break;
   }
   for (std::int64_t k = output_layers(setup.shape, layer); k > 0; --k) add_output_layer(setup, list);
+  if (keeps_outputs(setup) && layer.kind == LayerPlace::Kind::kBlock) list.recompute_unkept();
   std::vector<LayerOp> ops = list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
   if (setup.change.fused_passes) fuse_passes(ops);
   return ops;
+}
+
+OpList::Kept kept_outputs(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  OpList list(*own);
+  add_block_ops(*own, layer.moe, list);
+  return list.kept();
 }
 
 void fuse_passes(std::vector<LayerOp>& ops) {

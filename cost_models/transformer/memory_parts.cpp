@@ -128,9 +128,10 @@ void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadByte
 }
 
 // Up and down: what goes up makes gate and value where gated.
+// `width`: of this rank.
 void add_mlp_memory(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width, const RankSizes& sizes,
                     MemoryPart& part, bool activation_again = false) {
-  const std::int64_t numbers = tokens * share_of(width, sizes.tensor);
+  const std::int64_t numbers = tokens * width;
   const Bytes operands = numbers * operand_size(setup, sizes);
   const std::int64_t ways = setup.shape.gated ? 2 : 1;
   const Bytes up = ways * numbers * sizes.element;
@@ -179,7 +180,7 @@ MemoryPart dense_mlp_memory(const TrainingSetup& setup) {
   const std::int64_t width = setup.shape.feed_forward;
   MemoryPart part;
   if (setup.shape.block_norms > 1) add_fused_norm(setup, sizes, part);  // else attention's is the input here, too
-  add_mlp_memory(setup, sizes.tokens, width, sizes, part);
+  add_mlp_memory(setup, sizes.tokens, share_of(width, sizes.tensor), sizes, part);
   if (makes_again(setup, &RecomputeModules::mlp)) part.make_all_again(plane(setup, sizes));
   if (gathers(setup)) {
     // Input gathered again and its gradient before it is scattered, when the rest but `up`'s gradient is gone.
@@ -197,7 +198,7 @@ namespace {
 MemoryPart inside_experts(const TrainingSetup& setup, const RankSizes& sizes) {
   const TransformerShape& shape = setup.shape;
   const double factor = setup.capacity_factor > 0 ? setup.capacity_factor : setup.expert_imbalance;
-  const auto routed = static_cast<double>(sizes.tokens * shape.experts_per_token);
+  const auto routed = static_cast<double>(sizes.tokens * shape.experts_per_token) * tokens_gathered(setup.parallel);
   const std::int64_t arrived = std::llround(std::ceil(routed * factor));
   const Bytes copies = arrived * shape.hidden * sizes.element;
   const Bytes operands = arrived * shape.hidden * operand_size(setup, sizes);
@@ -207,13 +208,13 @@ MemoryPart inside_experts(const TrainingSetup& setup, const RankSizes& sizes) {
   part.keep(sizes.row_share * shape.experts);            // which token goes where
   part.hold_gradient(sizes.row_share * shape.experts * kSingle);
   part.keep_input(operands);  // sorted by expert
-  add_mlp_memory(setup, arrived, shape.expert_feed_forward, sizes, part,
+  add_mlp_memory(setup, arrived, share_of(shape.expert_feed_forward, setup.parallel.split_of_expert()), sizes, part,
                  makes_again(setup, &RecomputeModules::moe_act));
   part.hold_gradient(operands);
   if (shape.shared_feed_forward > 0) {
     MemoryPart shared;
     if (setup.compute == NumberFormat::kFp8) shared.keep_input(operand_plane(setup, sizes));
-    add_mlp_memory(setup, sizes.tokens, shape.shared_feed_forward, sizes, shared);
+    add_mlp_memory(setup, sizes.tokens, share_of(shape.shared_feed_forward, sizes.tensor), sizes, shared);
     shared.hold_gradient(operand_plane(setup, sizes));
     if (makes_again(setup, &RecomputeModules::shared_experts)) shared.make_all_again(0);
     part.join(shared);

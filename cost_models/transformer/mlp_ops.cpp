@@ -9,16 +9,17 @@ namespace {
 // Up, activation, down: of a dense block, of shared experts, or of `experts` routed ones on this rank.
 struct MlpSizes {
   const char* name = "mlp";
-  std::int64_t rows = 0;  // tokens each works on
-  std::int64_t width = 0;
+  std::int64_t rows = 0;   // tokens each works on
+  std::int64_t width = 0;  // of this rank
   std::int64_t experts = 1;
   double imbalance = 1;
   bool activation_again = false;  // made again before its backward
+  bool routed = false;
 };
 
 void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide up, TensorSide down, OpList& list) {
   const TransformerShape& shape = setup.shape;
-  const std::int64_t width = share_of(mlp.width, list.sizes().tensor);
+  const std::int64_t width = mlp.width;
   const std::int64_t inputs = shape.gated ? 2 : 1;
   const bool biases = shape.biases || shape.mlp_biases;
   const std::string name = mlp.name;
@@ -26,6 +27,8 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   Linear first{name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance};
   first.user_buffers = true;
   first.bias = biases;
+  if (shape.gated) first.joins = {width, width};
+  first.never_kept = mlp.routed;
   list.linear(first, up);
   list.begin_part();
   const std::int64_t numbers = mlp.experts * mlp.rows * width;
@@ -44,13 +47,15 @@ void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide u
   Linear second{name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance};
   second.user_buffers = true;
   second.bias = biases;
+  second.never_kept = mlp.routed;
   list.linear(second, down);
 }
 
 // Tokens that one expert works on: capacity pads or drops to the same for all, else the busiest rank's decide.
 std::int64_t expert_rows(const TrainingSetup& setup, const RankSizes& sizes) {
   const TransformerShape& shape = setup.shape;
-  const auto routed = static_cast<double>(sizes.tokens * shape.experts_per_token * setup.parallel.expert);
+  const double routed = static_cast<double>(sizes.tokens * shape.experts_per_token * setup.parallel.expert) *
+                        tokens_gathered(setup.parallel);
   const double factor = setup.capacity_factor > 0 ? setup.capacity_factor : setup.expert_imbalance;
   return std::max<std::int64_t>(1, std::llround(std::ceil(routed * factor / static_cast<double>(shape.experts))));
 }
@@ -59,7 +64,9 @@ void add_router(const TrainingSetup& setup, OpList& list) {
   const TransformerShape& shape = setup.shape;
   const RankSizes& sizes = list.sizes();
   list.begin_part();
-  list.linear({"router", sizes.row_share, shape.hidden, shape.experts, 1, 1, true});  // as the logits
+  Linear router{"router", sizes.row_share, shape.hidden, shape.experts, 1, 1, true};  // as the logits
+  router.never_kept = true;
+  list.linear(router);
   // Scores in 32 bits: softmax or sigmoid, the largest few, their normalisation, and the map of tokens to experts.
   const Bytes scores = sizes.row_share * shape.experts * 4;
   PassWork work;  // as a softmax
@@ -80,7 +87,7 @@ struct RoutedTokens {
 RoutedTokens routed_tokens(const TrainingSetup& setup, const RankSizes& sizes, std::int64_t local, std::int64_t rows) {
   const TransformerShape& shape = setup.shape;
   const Bytes token = shape.hidden * sizes.element;
-  // Each tensor rank sends its part of the tokens; before the experts, which are split over them, they are gathered.
+  // Each tensor rank sends its part of the tokens; before experts that are split over ranks, these gather them.
   const std::int64_t own = sizes.tensor > 1 ? share_of(sizes.tokens, sizes.tensor) : sizes.tokens;
   RoutedTokens routed;
   routed.own = own * token;
@@ -123,7 +130,8 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   const std::int64_t local = share_of(shape.experts, parallel.expert);
   const std::int64_t rows = expert_rows(setup, sizes);
   const RoutedTokens routed = routed_tokens(setup, sizes, local, rows);
-  const bool split = sizes.tensor > 1;
+  const bool split = parallel.split_of_expert() > 1;
+  const Dimension splits = parallel.expert_tensor > 0 ? Dimension::kExpertTensor : Dimension::kTensor;
   const bool once = routed.known && setup.effects.one_permutation;
   const bool sorted = once || (parallel.expert > 1 && local > 1);
   const Bytes sorting = routed.arrived + (once ? routed.landed : routed.arrived);
@@ -140,15 +148,16 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (split) {
     list.begin_part();
-    list.collective("tokens of the experts", Dimension::kTensor, CollectiveKind::kAllGather,
-                    CollectiveKind::kReduceScatter, routed.arrived);
+    list.collective("tokens of the experts", splits, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                    routed.arrived);
   }
   if (sorted) pass("sort by expert", sorting, 1, {});
   if (pads_rows(setup)) pass("pad rows of experts", 2 * routed.arrived, 1, {});
   const bool activation_again =
       makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
-  add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance, activation_again},
-                TensorSide::kNone, TensorSide::kNone, list);
+  const std::int64_t width = share_of(shape.expert_feed_forward, parallel.split_of_expert());
+  add_mlp_layer(setup, {"experts", rows, width, local, imbalance, activation_again, true}, TensorSide::kNone,
+                TensorSide::kNone, list);
   if (pads_rows(setup)) pass("unpad rows of experts", 2 * routed.arrived, 1, {});
   // How many tokens there are for each expert, the router decides on the GPU; buffers and products need it on the host.
   // A capacity pads or drops to sizes that are known before.
@@ -158,8 +167,8 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (split) {
     list.begin_part();
-    list.collective("results of the experts", Dimension::kTensor, CollectiveKind::kReduceScatter,
-                    CollectiveKind::kAllGather, routed.arrived);
+    list.collective("results of the experts", splits, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                    routed.arrived);
   }
   if (parallel.expert > 1) {
     list.begin_part();
@@ -173,8 +182,8 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
 void add_dense_mlp(const TrainingSetup& setup, OpList& list) {
   const std::size_t first = list.parts();
   if (setup.shape.block_norms > 1) add_norm(setup, list, "norm before the mlp");
-  add_mlp_layer(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow,
-                list);
+  const std::int64_t width = share_of(setup.shape.feed_forward, list.sizes().tensor);
+  add_mlp_layer(setup, {"mlp", list.sizes().tokens, width}, TensorSide::kColumn, TensorSide::kRow, list);
   if (makes_again(setup, &RecomputeModules::mlp)) list.recompute_from(first);
   if (setup.shape.block_norms > 2) add_norm(setup, list, "norm after the mlp");
   add_residual(setup, list);
@@ -191,8 +200,8 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
   add_routed_experts(setup, list);
   if (setup.shape.shared_feed_forward > 0) {
     const std::size_t shared = list.parts();
-    add_mlp_layer(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
-                  TensorSide::kRow, list);
+    const std::int64_t width = share_of(setup.shape.shared_feed_forward, list.sizes().tensor);
+    add_mlp_layer(setup, {"shared experts", list.sizes().tokens, width}, TensorSide::kColumn, TensorSide::kRow, list);
     if (makes_again(setup, &RecomputeModules::shared_experts) && !all_again) list.recompute_from(shared);
     const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
     if (setup.shape.shared_gate) {

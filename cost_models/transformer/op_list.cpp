@@ -170,6 +170,9 @@ void OpList::linear(const Linear& linear, TensorSide side) {
     backward(again);
   }
   if (row && sequence) cut(product, summed_parts(linear));
+  std::vector<std::int64_t> columns = linear.joins;
+  if (columns.empty() && !linear.never_kept) columns.push_back(linear.n);
+  products_.push_back({parts_.size() - 1, parts_.back().forward.size(), std::move(columns)});
   forward(std::move(product));
   if (row) {
     LayerOp summed = tensor_collective("the output of " + linear.name, sum, out, Phase::kForward);
@@ -284,6 +287,7 @@ std::vector<LayerOp> OpList::finish(bool recompute_all) {
     }
   };
   if (recompute_all) repeat(0, parts_.size());
+  ops.insert(ops.end(), unkept_.begin(), unkept_.end());
   for (std::size_t k = parts_.size(); k > 0; --k) {
     for (const auto& [first, end] : again_) {
       if (end == k && !recompute_all) repeat(first, end);

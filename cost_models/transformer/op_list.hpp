@@ -27,6 +27,11 @@ struct RankSizes {
   Bytes element = 2;           // of an activation
 };
 
+// Of the tokens of all tensor ranks, those whose copies the ranks that split an expert have: each brings its own.
+[[nodiscard]] inline double tokens_gathered(const Parallelism& sizes) {
+  return static_cast<double>(sizes.split_of_expert()) / sizes.tensor;
+}
+
 // What a pass over memory computes, and what of its bytes would not move inside the kernel before it, forward and
 // backward.
 struct PassWork {
@@ -51,6 +56,9 @@ struct Linear {
   // One of the layers that have user buffers: qkv, proj, fc1 and fc2 in Transformer Engine's initialize_ub.
   bool user_buffers = false;
   bool bias = false;  // it adds one to its output
+  // Columns of the products that frameworks without joined ones run one by one; empty: it is one.
+  std::vector<std::int64_t> joins{};
+  bool never_kept = false;  // the router, and products of many experts (kOp)
 };
 
 // The collectives around a matmul over the tensor ranks.
@@ -86,6 +94,15 @@ class OpList {
   void recompute_from(std::size_t first_part);
   [[nodiscard]] std::size_t parts() const { return parts_.size(); }
 
+  // Everything runs again before the backwards but what makes the outputs that `setup` keeps.
+  void recompute_unkept();
+  // What of the forwards is kept then.
+  struct Kept {
+    Bytes bytes = 0;
+    std::int32_t tensors = 0;
+  };
+  [[nodiscard]] Kept kept() const;
+
   [[nodiscard]] std::vector<LayerOp> finish(bool recompute_all);
 
  private:
@@ -93,6 +110,25 @@ class OpList {
     std::vector<LayerOp> forward;
     std::vector<LayerOp> backward;
   };
+  // A tensor that a forward op makes, one of several where it joins products.
+  struct Output {
+    std::size_t part = 0;
+    std::size_t op = 0;
+    std::int64_t columns = 0;
+    Bytes bytes = 0;
+    double flops = 0;
+    bool counted = false;  // a product with weights
+    bool kept = true;
+  };
+  struct Product {
+    std::size_t part = 0;
+    std::size_t op = 0;
+    std::vector<std::int64_t> columns;
+  };
+
+  [[nodiscard]] std::vector<Output> outputs() const;
+  void add_outputs(std::size_t part, std::size_t op, std::vector<Output>& list) const;
+  [[nodiscard]] LayerOp without(LayerOp op, std::int64_t columns) const;
 
   [[nodiscard]] NumberFormat format_of(const Linear& linear) const;
   [[nodiscard]] LayerOp matmul_op(const Linear& linear, LayerOp::Phase phase) const;
@@ -110,6 +146,8 @@ class OpList {
   RankSizes sizes_;
   std::vector<Part> parts_;
   std::vector<std::pair<std::size_t, std::size_t>> again_;  // [first part, one past the last)
+  std::vector<Product> products_;                           // with weights, in the order of the forwards
+  std::vector<LayerOp> unkept_;                             // run again at once, before all backwards
 };
 
 // Who carries tokens to their experts, and among which they are.

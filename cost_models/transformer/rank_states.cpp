@@ -41,7 +41,8 @@ RankParameters block_on_rank(const TrainingSetup& setup, bool moe) {
   RankParameters numbers;
   numbers.dense = replicated + share_of(whole - replicated, tensor);
   if (moe)
-    numbers.experts = share_of(shape.experts, setup.parallel.expert) * share_of(expert_parameters(shape), tensor);
+    numbers.experts = share_of(shape.experts, setup.parallel.expert) *
+                      share_of(expert_parameters(shape), setup.parallel.split_of_expert());
   return numbers;
 }
 
@@ -66,8 +67,9 @@ void add_attention(const TrainingSetup& setup, std::vector<Matrix>& list) {
   list.push_back({shape.hidden, heads * shape.value_size});
 }
 
-void add_mlp_matrices(const TrainingSetup& setup, std::int64_t width, std::vector<Matrix>& list) {
-  const std::int64_t own = share_of(width, setup.parallel.tensor);
+// Split over so many ranks.
+void add_mlp_matrices(const TrainingSetup& setup, std::int64_t width, int ranks, std::vector<Matrix>& list) {
+  const std::int64_t own = share_of(width, ranks);
   list.push_back({(setup.shape.gated ? 2 : 1) * own, setup.shape.hidden});
   list.push_back({setup.shape.hidden, own});
 }
@@ -77,7 +79,7 @@ void add_dense_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix
   if (has_attention(setup.shape)) add_attention(setup, list);
   if (!has_mlp(setup.shape)) return;
   const std::int64_t width = moe ? setup.shape.shared_feed_forward : setup.shape.feed_forward;
-  if (width > 0) add_mlp_matrices(setup, width, list);
+  if (width > 0) add_mlp_matrices(setup, width, setup.parallel.tensor, list);
 }
 
 // Numbers of one rank's matrices that 8-bit matmuls read: all of a block's, but the router's, which stays in 16 bits,
@@ -97,7 +99,7 @@ std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer
   const bool predictor = layer.kind == LayerPlace::Kind::kPredictor;
   if (layer.kind == LayerPlace::Kind::kBlock || predictor) {
     add_dense_matrices(setup, layer.moe, list);
-    if (layer.moe) add_mlp_matrices(setup, setup.shape.expert_feed_forward, list);
+    if (layer.moe) add_mlp_matrices(setup, setup.shape.expert_feed_forward, setup.parallel.split_of_expert(), list);
   }
   if (layer.kind == LayerPlace::Kind::kHead || predictor) {
     list.push_back({padded_vocabulary(setup) / setup.parallel.tensor, setup.shape.hidden});

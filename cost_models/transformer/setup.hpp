@@ -47,6 +47,14 @@ struct RecomputeModules {
   bool layernorm = false;       // norms that are modules of their own: before latent attention and before experts
   bool mla_up_proj = false;     // what latent attention projects up, with norms before and rotation behind it
   bool shared_experts = false;  // of blocks with experts
+  // Of whole blocks, instead of these: everything but what costly ops make (torchtitan's selective policies).
+  enum class Outputs : std::uint8_t {
+    kNone,
+    kOp,     // kept: attention, exchanges and sums over ranks, and of every two products with weights the first
+    kBudget  // kept: products and attention within `budget` of their bytes, so that fewest FLOPs run again
+  };
+  Outputs outputs = Outputs::kNone;
+  double budget = 1;
 };
 
 // Transformer Engine's user buffers, which Megatron-LM's --tp-comm-overlap asks for: the products of attention and of
@@ -104,6 +112,10 @@ struct TrainingSetup {
 // Whether selective recomputation makes that module again.
 [[nodiscard]] inline bool makes_again(const TrainingSetup& setup, bool RecomputeModules::*module) {
   return setup.recompute == Recompute::kSelective && setup.modules.*module;
+}
+
+[[nodiscard]] inline bool keeps_outputs(const TrainingSetup& setup) {
+  return setup.recompute == Recompute::kSelective && setup.modules.outputs != RecomputeModules::Outputs::kNone;
 }
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).

@@ -300,12 +300,13 @@ class TitanReader {
       scenario_.set("recompute", mode);
     } else if (mode == "selective" && option == "op") {
       scenario_.set("recompute", "selective");
-      scenario_.find(
-          "activation_checkpoint \"op\" makes passes and every second product again; it counts as selective "
-          "recomputation of attention's core");
+      scenario_.set("recompute-modules", "op");
     } else if (mode == "selective") {
       scenario_.set("recompute", "full");
       if (option != "1") scenario_.set("recompute-blocks", "every:" + option);
+    } else if (mode == "memory_budget") {
+      scenario_.set("recompute", "selective");
+      scenario_.set("recompute-modules", "budget=" + tree_.word("activation_checkpoint.memory_budget").value_or("0.5"));
     } else {
       scenario_.find("activation_checkpoint.mode " + in_quotes(mode) + " is not modelled: nothing is made again");
       scenario_.set("recompute", "none");

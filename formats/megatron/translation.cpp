@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "formats/megatron/arguments.hpp"
-#include "formats/megatron/expert_ranks.hpp"
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/pipeline_cut.hpp"
@@ -86,9 +86,12 @@ class Translation {
     } else {
       data_ = world / model;
     }
-    const std::int64_t expert = expert_ranks(in_, tensor_, world > 0 ? data_ * context_ : 0);
+    const std::int64_t expert = in_.count("expert-model-parallel-size").value_or(1);
+    const std::int64_t split = in_.count("expert-tensor-parallel-size").value_or(tensor_);
     if (expert > 1) set_number("ep", expert);
-    const std::int64_t least = expert > context_ ? expert / context_ : 1;
+    if (split != tensor_ && (expert > 1 || in_.number("num-experts"))) set_number("etp", split);
+    const std::int64_t parts = std::max<std::int64_t>(1, expert * split);
+    const std::int64_t least = parts / std::gcd(parts, tensor_ * context_);
     if (world > 0 && data_ < least && launch_.script) {
       fail("P030", launch_place(launch_, name),
            "--expert-model-parallel-size " + std::to_string(expert) + " needs " + std::to_string(least) +

@@ -203,11 +203,6 @@ class ModelArguments {
     if (!in_.flag("moe-pad-expert-input-to-capacity") && in_.flag("moe-token-drop-policy")) {
       in_.find("tokens beyond the capacity are dropped, missing ones are not padded: they count as padded");
     }
-    const auto tensor = in_.number("expert-tensor-parallel-size");
-    if (tensor && *tensor != in_.count("tensor-model-parallel-size").value_or(1)) {
-      in_.find("--expert-tensor-parallel-size " + std::to_string(*tensor) +
-               ": experts are modelled as split over all tensor ranks");
-    }
     const bool deep = in_.flag("moe-enable-deepep");
     const std::string backend = in_.word("moe-flex-dispatcher-backend").value_or("deepep");
     if (deep || in_.word("moe-token-dispatcher-type") == "flex") {

@@ -81,6 +81,7 @@ def simulate(
     attention: Value = ...,  # attention kernel: flash (default) or unfused
     recompute: Value = ...,  # recompute in B: none (default), selective, full
     recompute_stages: Value = ...,  # stages that recompute: 0-2,5 (default: all)
+    recompute_blocks: Value = ...,  # of each stage: first:2, every:2, chunks:4; or 0-3,7 (default: all)
     recompute_modules: Value = ...,  # of selective: mlp,moe_act,... (default: core_attn)
     loss: Value = ...,  # cross entropy: unfused (default) or fused
     grad_accumulation: Value = ...,  # weight-gradient sums: fused (default), separate
@@ -102,6 +103,7 @@ def simulate(
     tp: int | str | None = ...,  # tensor-parallel ranks (default: 1)
     cp: int | str | None = ...,  # context-parallel ranks (default: 1)
     ep: int | str | None = ...,  # expert-parallel ranks (default: 1)
+    etp: int | str | None = ...,  # ranks that split an expert (default: as --tp)
     dp: int | str | None = ...,  # replicas of the pipeline (default: 1)
     zero: int | str | None = ...,  # ZeRO stage of --dp: 0 (default) to 3
     sequence_parallel: bool | None = ...,  # sequence parallelism over the --tp ranks
@@ -176,6 +178,7 @@ def compare(
     attention: Value = ...,  # attention kernel: flash (default) or unfused
     recompute: Value = ...,  # recompute in B: none (default), selective, full
     recompute_stages: Value = ...,  # stages that recompute: 0-2,5 (default: all)
+    recompute_blocks: Value = ...,  # of each stage: first:2, every:2, chunks:4; or 0-3,7 (default: all)
     recompute_modules: Value = ...,  # of selective: mlp,moe_act,... (default: core_attn)
     loss: Value = ...,  # cross entropy: unfused (default) or fused
     grad_accumulation: Value = ...,  # weight-gradient sums: fused (default), separate
@@ -197,6 +200,7 @@ def compare(
     tp: int | str | None = ...,  # tensor-parallel ranks (default: 1)
     cp: int | str | None = ...,  # context-parallel ranks (default: 1)
     ep: int | str | None = ...,  # expert-parallel ranks (default: 1)
+    etp: int | str | None = ...,  # ranks that split an expert (default: as --tp)
     dp: int | str | None = ...,  # replicas of the pipeline (default: 1)
     zero: int | str | None = ...,  # ZeRO stage of --dp: 0 (default) to 3
     sequence_parallel: bool | None = ...,  # sequence parallelism over the --tp ranks
@@ -290,6 +294,7 @@ def plan(
     attention: Value = ...,  # attention kernel: flash (default) or unfused
     recompute: Value = ...,  # recompute in B: none (default), selective, full
     recompute_stages: Value = ...,  # stages that recompute: 0-2,5 (default: all)
+    recompute_blocks: Value = ...,  # of each stage: first:2, every:2, chunks:4; or 0-3,7 (default: all)
     recompute_modules: Value = ...,  # of selective: mlp,moe_act,... (default: core_attn)
     loss: Value = ...,  # cross entropy: unfused (default) or fused
     grad_accumulation: Value = ...,  # weight-gradient sums: fused (default), separate
@@ -311,6 +316,7 @@ def plan(
     tp: int | str | None = ...,  # tensor-parallel ranks (default: 1)
     cp: int | str | None = ...,  # context-parallel ranks (default: 1)
     ep: int | str | None = ...,  # expert-parallel ranks (default: 1)
+    etp: int | str | None = ...,  # ranks that split an expert (default: as --tp)
     dp: int | str | None = ...,  # replicas of the pipeline (default: 1)
     zero: int | str | None = ...,  # ZeRO stage of --dp: 0 (default) to 3
     sequence_parallel: bool | None = ...,  # sequence parallelism over the --tp ranks
@@ -392,6 +398,7 @@ def schedule(
     attention: Value = ...,  # attention kernel: flash (default) or unfused
     recompute: Value = ...,  # recompute in B: none (default), selective, full
     recompute_stages: Value = ...,  # stages that recompute: 0-2,5 (default: all)
+    recompute_blocks: Value = ...,  # of each stage: first:2, every:2, chunks:4; or 0-3,7 (default: all)
     recompute_modules: Value = ...,  # of selective: mlp,moe_act,... (default: core_attn)
     loss: Value = ...,  # cross entropy: unfused (default) or fused
     grad_accumulation: Value = ...,  # weight-gradient sums: fused (default), separate
@@ -413,6 +420,7 @@ def schedule(
     tp: int | str | None = ...,  # tensor-parallel ranks (default: 1)
     cp: int | str | None = ...,  # context-parallel ranks (default: 1)
     ep: int | str | None = ...,  # expert-parallel ranks (default: 1)
+    etp: int | str | None = ...,  # ranks that split an expert (default: as --tp)
     dp: int | str | None = ...,  # replicas of the pipeline (default: 1)
     zero: int | str | None = ...,  # ZeRO stage of --dp: 0 (default) to 3
     sequence_parallel: bool | None = ...,  # sequence parallelism over the --tp ranks

@@ -25,6 +25,7 @@ std::string group_sizes_text(const Parallelism& sizes) {
   add("tp", sizes.tensor);
   add("cp", sizes.context);
   add("ep", sizes.expert);
+  if (sizes.expert_tensor > 0) text += (text.empty() ? "" : ", ") + ("etp " + std::to_string(sizes.expert_tensor));
   add("dp", sizes.data);
   add("pp", sizes.pipeline);
   return text.empty() ? "one rank" : text;

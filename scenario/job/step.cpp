@@ -22,7 +22,7 @@ namespace {
 constexpr double kStreaming = 0.9;
 constexpr std::int64_t kUsualBandwidth = 2'000'000'000'000;
 
-bool several_copies(const Parallelism& sizes) { return sizes.data * sizes.context > 1; }
+bool several_copies(const Parallelism& sizes) { return sizes.copies() > 1 || sizes.expert_copies() > 1; }
 
 // Flags about what only some ways of sharding do.
 void refuse_idle_flags(const Scenario& scenario) {
@@ -243,7 +243,7 @@ StateRanks state_ranks(const Scenario& scenario) {
   StateRanks ranks;
   if (scenario.transformer.setup) return ranks;
   const Parallelism& sizes = scenario.cluster.sizes;
-  const std::int64_t all = std::int64_t{sizes.data} * sizes.context;
+  const std::int64_t all = sizes.copies();
   if (sizes.zero >= 1) ranks.optimizer = all;
   if (sizes.zero >= 2) ranks.gradients = all;
   if (sizes.zero >= 3) ranks.weights = all;

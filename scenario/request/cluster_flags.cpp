@@ -27,6 +27,32 @@ int ranks_in_group(const std::optional<int>& flag, const char* name, int most = 
   return size;
 }
 
+// Experts' ranks are those of a stage, dealt anew; with as many for an expert as there are tensor ranks, the others
+// are.
+void check_expert_ranks(const ClusterFlags& flags, Parallelism& sizes) {
+  const int split = ranks_in_group(flags.expert_tensor, "--etp");
+  const std::int64_t all = sizes.copies() * sizes.tensor;
+  if (flags.expert_tensor && split != sizes.tensor) sizes.expert_tensor = split;
+  if (all % sizes.split_of_expert() != 0) {
+    fail("F003", "--etp",
+         std::to_string(split) + " ranks for an expert do not divide the " + std::to_string(all) + " of a stage",
+         "use --etp 1, or add replicas: --dp " + std::to_string(split));
+  }
+  const auto places = static_cast<int>(all / sizes.split_of_expert());
+  if (places % sizes.expert == 0) return;
+  int near = sizes.expert;
+  while (near > 1 && places % near != 0) --near;
+  const std::string of = sizes.expert_tensor > 0
+                             ? "the ranks of a stage, " + std::to_string(split) + " for each expert: "
+                             : "the context and data ranks: ";
+  fail("F003", "--ep",
+       "experts are split over " + of + std::to_string(sizes.expert) + " does not divide " +
+           (sizes.expert_tensor > 0 ? std::to_string(places)
+                                    : std::to_string(sizes.context) + " x " + std::to_string(sizes.data)),
+       sizes.data == 1 && near == 1 ? "add replicas: --dp " + std::to_string(sizes.expert)
+                                    : "the nearest that fits: --ep " + std::to_string(near));
+}
+
 Parallelism read_group_sizes(const ClusterFlags& flags) {
   Parallelism sizes;
   sizes.tensor = ranks_in_group(flags.tensor, "--tp");
@@ -46,16 +72,7 @@ Parallelism read_group_sizes(const ClusterFlags& flags) {
     fail("C004", "--sequence-parallel", "sequences are split over the tensor ranks, and there is one",
          "add --tp 8, or leave --sequence-parallel out");
   }
-  const int places = sizes.context * sizes.data;
-  if (places % sizes.expert != 0) {
-    int near = sizes.expert;
-    while (near > 1 && places % near != 0) --near;
-    fail("F003", "--ep",
-         "experts are split over the context and data ranks: " + std::to_string(sizes.expert) + " does not divide " +
-             std::to_string(sizes.context) + " x " + std::to_string(sizes.data),
-         sizes.data == 1 && near == 1 ? "add replicas: --dp " + std::to_string(sizes.expert)
-                                      : "the nearest that fits: --ep " + std::to_string(near));
-  }
+  check_expert_ranks(flags, sizes);
   return sizes;
 }
 
@@ -118,6 +135,12 @@ FlagRows flag_rows(ClusterFlags& flags) {
        .help = "expert-parallel ranks",
        .default_text = "1",
        .target = &flags.expert},
+      {.name = "--etp",
+       .group = kGroup,
+       .type = "N",
+       .help = "ranks that split an expert",
+       .default_text = "as --tp",
+       .target = &flags.expert_tensor},
       {.name = "--dp",
        .group = kGroup,
        .type = "N",

@@ -25,6 +25,7 @@ struct ClusterFlags {
   std::optional<int> tensor;
   std::optional<int> context;
   std::optional<int> expert;
+  std::optional<int> expert_tensor;
   std::optional<int> data;
   std::optional<int> zero;
   bool sequence_parallel = false;

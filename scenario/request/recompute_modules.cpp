@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "scenario/request/stage_list.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -48,7 +50,7 @@ void take_module(const std::string& name, const TransformerShape& shape, Recompu
     const std::string meant = closest_name(name, names);
     fail("C003", kModulesFlag, "no module is named \"" + name + "\"",
          (meant.empty() ? "" : "did you mean " + meant + "? ") + std::string("known: core_attn, mlp, moe, moe_act, ") +
-             "layernorm, mla_up_proj, shared_experts");
+             "layernorm, mla_up_proj, shared_experts; op or budget=0.5 alone");
   }
   const std::string missing = lacking(*found, shape);
   if (!missing.empty()) fail("C004", kModulesFlag, "the model has no " + missing, "leave " + name + " out");
@@ -58,7 +60,31 @@ void take_module(const std::string& name, const TransformerShape& shape, Recompu
 
 }  // namespace
 
+namespace {
+
+// "op" or "budget=0.5": of whole blocks, and so of no module besides.
+std::optional<RecomputeModules> parse_kept_outputs(const std::string& text) {
+  constexpr std::string_view kBudget = "budget=";
+  RecomputeModules modules;
+  modules.core_attn = false;
+  if (text == "op") {
+    modules.outputs = RecomputeModules::Outputs::kOp;
+    return modules;
+  }
+  if (!text.starts_with(kBudget)) return std::nullopt;
+  const auto share = number_of(text.substr(kBudget.size()));
+  if (!share || !(*share >= 0 && *share <= 1)) {
+    fail("C012", kModulesFlag, "\"" + text + "\" is not a share of the bytes from 0 to 1", "write it like budget=0.5");
+  }
+  modules.outputs = RecomputeModules::Outputs::kBudget;
+  modules.budget = *share;
+  return modules;
+}
+
+}  // namespace
+
 RecomputeModules parse_recompute_modules(const std::string& text, const TransformerShape& shape) {
+  if (const auto whole = parse_kept_outputs(text)) return *whole;
   RecomputeModules modules;
   modules.core_attn = false;
   Checks checks;
@@ -102,6 +128,10 @@ std::string recomputation_words(const RecomputeModules& modules) {
   for (const NamedModule& one : kModules) {
     if (modules.*one.module) text += (text.empty() ? "of " : ", ") + std::string(one.name);
   }
+  if (modules.outputs == RecomputeModules::Outputs::kOp)
+    return "of blocks, but for attention, exchanges and every other product";
+  if (modules.outputs == RecomputeModules::Outputs::kBudget)
+    return "of blocks, but for " + format_percent(modules.budget) + " of what products and attention make";
   return text == "of core_attn" ? "of attention's core" : text;
 }
 

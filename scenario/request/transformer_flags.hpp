@@ -53,7 +53,8 @@ struct TransformerFlags {
   const char* sequence_flag = "--sequence";
   const char* microbatch_flag = "--microbatch-size";
   bool scatter_gather = false;
-  ModelEffects effects;  // no flag: a study's
+  bool recompute_open = false;  // no flag: a plan has yet to say what --recompute is
+  ModelEffects effects;         // no flag: a study's
 };
 
 [[nodiscard]] FlagRows flag_rows(TransformerFlags& flags);

@@ -135,7 +135,9 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .default_text = "all",
        .target = &flags.recompute_blocks,
        .form = FlagForm::kCommas,
-       .needs = {{"--recompute"}, "C004", "no block recomputes anything", "add --recompute full"}},
+       .needs = flags.recompute_open
+                    ? FlagRule{}
+                    : FlagRule{{"--recompute"}, "C004", "no block recomputes anything", "add --recompute full"}},
       {.name = "--recompute-modules",
        .group = kGroup,
        .type = "LIST",
@@ -143,7 +145,10 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .default_text = "core_attn",
        .target = &flags.recompute_modules,
        .form = FlagForm::kCommas,
-       .needs = {{"--recompute"}, "C004", "nothing is recomputed by module", "add --recompute selective"}},
+       .needs =
+           flags.recompute_open
+               ? FlagRule{}
+               : FlagRule{{"--recompute"}, "C004", "nothing is recomputed by module", "add --recompute selective"}},
       {.name = "--loss",
        .group = kGroup,
        .type = "KIND",

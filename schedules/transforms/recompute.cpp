@@ -24,6 +24,7 @@ struct Options {
   bool mario = false;
   int window = 0;  // 0: as many as a stage has in flight
   int stored = 0;
+  int last = 0;  // microbatches of a stage that keep everything
 };
 
 Options read_options(const Schedule& schedule, const TransformParams& params) {
@@ -47,8 +48,9 @@ Options read_options(const Schedule& schedule, const TransformParams& params) {
   options.stages = params.selection("stages", schedule.stages);
   options.window = params.whole("window", 0, 1);
   options.stored = params.whole("stored", 0, 0);
+  options.last = params.whole("stored_last", 0, 0);
   options.used = {{"mode", mode}, {"when", when}};
-  for (const char* key : {"time", "keep", "stages", "window", "stored", "mario", "memory_limit"}) {
+  for (const char* key : {"time", "keep", "stages", "window", "stored", "stored_last", "mario", "memory_limit"}) {
     if (params.given(key)) options.used.emplace_back(key, params.text(key));
   }
   return options;
@@ -89,9 +91,11 @@ class RecomputeChoice {
     const int pieces = std::max(schedule_.pieces, 1);
     const int window = options_.window > 0 ? options_.window : std::max(1, (flight.most + pieces - 1) / pieces);
     std::map<int, int> rank;  // of a microbatch among the stage's
+    for (const std::int32_t piece : flight.order) rank.emplace(piece / pieces, static_cast<int>(rank.size()));
+    const int end = static_cast<int>(rank.size()) - options_.last;
     for (const std::int32_t piece : flight.order) {
-      const int place = rank.emplace(piece / pieces, static_cast<int>(rank.size())).first->second;
-      if (place % window >= options_.stored) chosen_.emplace(std::pair{stage, piece}, true);
+      const int place = rank.at(piece / pieces);
+      if (place < end && place % window >= options_.stored) chosen_.emplace(std::pair{stage, piece}, true);
     }
   }
 
@@ -180,7 +184,7 @@ Schedule recompute(const Schedule& before, const TransformRequest& request) {
   insert_recomputes(schedule, options, params);
   if (!has_kind(schedule, OpKind::kRecompute)) {
     params.refuse("M014", "", "no microbatch of any stage would be recomputed",
-                  "use a smaller stored=, or leave it out");
+                  "use a smaller stored= or stored_last=, or leave it out");
   }
   if (options.mario) {
     const PlanningCosts costs = mario_costs(before, request, params);
@@ -215,6 +219,8 @@ const TransformEntry& recompute_entry() {
             "share of the activation that is kept until then"},
            {"stages", "numbers and ranges: 0+2-3", "all", "stages that recompute"},
            {"stored", "0..", "0", "microbatches of each window that keep everything"},
+           {"stored_last", "0..", "0",
+            "last microbatches of a step that keep everything (torchgpipe's except_last: 1)"},
            {"window", "1..", "microbatches that a stage has in flight",
             "microbatches i with i mod window >= stored recompute"},
            {"mario", "true|false", "false", "Mario's passes: early, none where F meets its own B, forwards earlier"},

@@ -124,6 +124,7 @@ struct ClusterReport {
   std::int64_t devices = 0;  // of the cluster
   std::int64_t ranks = 0;    // of the job
   int tensor = 1, context = 1, expert = 1, data = 1;
+  int expert_tensor = 0;       // ranks that split an expert; 0: the tensor ranks do
   int simulated_replicas = 1;  // of the pipeline; the report shows the slowest
   Nanoseconds fastest_replica = 0;
   Nanoseconds slowest_replica = 0;

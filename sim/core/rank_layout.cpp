@@ -9,7 +9,7 @@
 namespace debubble {
 
 const char* to_string(Dimension dimension) {
-  constexpr std::array<const char*, kDimensions> kNames{"tp", "cp", "ep", "dp", "pp"};
+  constexpr std::array<const char*, kDimensions> kNames{"tp", "cp", "ep", "dp", "pp", "etp"};
   return at(kNames, dimension);
 }
 
@@ -25,6 +25,8 @@ int group_size(const Parallelism& sizes, Dimension dimension) {
       return sizes.data;
     case Dimension::kPipeline:
       return sizes.pipeline;
+    case Dimension::kExpertTensor:
+      return std::max(1, sizes.expert_tensor);
   }
   return 1;
 }
@@ -44,15 +46,23 @@ std::int32_t RankLayout::device(int tensor, int context, int data, int pipeline)
   return devices.empty() ? rank : at(devices, rank);
 }
 
+std::int32_t RankLayout::device_of_stage(int rank, int pipeline) const {
+  const int outer = rank / sizes.tensor;
+  return device(rank % sizes.tensor, outer % sizes.context, outer / sizes.context, pipeline);
+}
+
 std::vector<std::int32_t> RankLayout::group(Dimension dimension, int tensor, int context, int data,
                                             int pipeline) const {
   std::vector<std::int32_t> found;
-  if (dimension == Dimension::kExpert) {
-    // Experts are split over consecutive data ranks, context ranks first where there are any.
-    const int ranks = sizes.context * sizes.data;
-    const int first = (data * sizes.context + context) / std::max(1, sizes.expert) * std::max(1, sizes.expert);
-    for (int k = first; k < first + sizes.expert && k < ranks; ++k) {
-      found.push_back(device(tensor, k % sizes.context, k / sizes.context, pipeline));
+  if (dimension == Dimension::kExpert || dimension == Dimension::kExpertTensor) {
+    const int split = sizes.split_of_expert();
+    const int stride = dimension == Dimension::kExpert ? split : 1;
+    const int count = dimension == Dimension::kExpert ? std::max(1, sizes.expert) : split;
+    const int ranks = sizes.tensor * sizes.context * sizes.data;
+    const int rank = tensor + sizes.tensor * (context + sizes.context * data);
+    const int first = rank / (stride * count) * (stride * count) + rank % stride;
+    for (int k = 0; k < count && first + k * stride < ranks; ++k) {
+      found.push_back(device_of_stage(first + k * stride, pipeline));
     }
     return found;
   }

@@ -63,6 +63,16 @@ bool recomputes_as(const std::string& blocks, const std::string& framework) {
   return blocks.starts_with("first:") && framework == "Megatron-LM";
 }
 
+// Why a framework has no argument for what recomputes. Empty: it has.
+std::string recomputation_obstacle(const PlanChoice& choice, const ChosenRun& run, const std::string& framework) {
+  const std::string& modules = run.recompute_modules;
+  const bool by_cost = modules == "op" || modules.starts_with("budget=");
+  if (choice.recompute == 1 && by_cost && framework != "torchtitan")
+    return "has no argument for --recompute-modules " + modules;
+  if (choice.recompute == 0 || recomputes_as(run.recompute_blocks, framework)) return "";
+  return "has no argument for --recompute-blocks " + run.recompute_blocks;
+}
+
 std::string megatron_recomputation(const PlanChoice& choice, std::string modules, const std::string& blocks) {
   if (choice.recompute == 2) {
     const std::string number = blocks.empty() ? "1" : blocks.substr(blocks.find(':') + 1);
@@ -91,6 +101,8 @@ FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   flags.text.erase(0, 1);
   if (choice.context > 1) flags.text += argument("--context-parallel-size", choice.context);
   if (choice.expert > 1) flags.text += argument("--expert-model-parallel-size", choice.expert);
+  const int split = run.job.sizes.expert_tensor;
+  if (split > 0) flags.text += argument("--expert-tensor-parallel-size", split);
   if (choice.sequence) flags.text += " --sequence-parallel";
   flags.text += megatron_user_buffers(choice, run.user_buffers);
   if (!choice.rank_order.empty()) flags.text += " --use-tp-pp-dp-mapping";
@@ -110,7 +122,7 @@ std::string torchtitan_less_layers(const std::string& partition) {
          "\npipeline_parallel_last_stage_less_layers = " + partition.substr(comma + 1) + "\n";
 }
 
-FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, std::int64_t sequence) {
+FrameworkFlags torchtitan(const PlanChoice& choice, const ChosenRun& run) {
   FrameworkFlags flags{"torchtitan", "", ""};
   const ScheduleEntry* const entry = find_schedule(choice.schedule);
   const std::string name = entry == nullptr ? "" : torchtitan_class(*entry);
@@ -120,8 +132,8 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
   };
   flags.text = "[training]\n";
   line("local_batch_size", choice.microbatch * choice.microbatches);
-  line("global_batch_size", global_batch);
-  if (sequence > 0) line("seq_len", sequence);
+  line("global_batch_size", run.global_batch);
+  if (run.job.tokens_per_sample > 0) line("seq_len", run.job.tokens_per_sample);
   flags.text += "[parallelism]\n";
   line("data_parallel_replicate_degree", choice.data / shards);
   line("data_parallel_shard_degree", shards);
@@ -142,6 +154,7 @@ FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, s
     }
   }
   flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
+  if (choice.recompute == 1 && run.recompute_modules == "op") flags.text += "selective_ac_option = \"op\"\n";
   for (const std::string& loss : {torchtitan_loss(choice), placement_obstacle(choice, flags.framework)}) {
     if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
   }
@@ -172,10 +185,9 @@ bool runs_in(const PlanChoice& choice, const std::string& framework) {
 bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
 
 FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const ChosenRun& run) {
-  if (choice.recompute > 0 && !recomputes_as(run.recompute_blocks, framework))
-    return {framework, "", "has no argument for --recompute-blocks " + run.recompute_blocks};
+  if (const std::string why = recomputation_obstacle(choice, run, framework); !why.empty()) return {framework, "", why};
   if (framework == "Megatron-LM") return megatron(choice, run);
-  if (framework == "torchtitan") return torchtitan(choice, run.global_batch, run.job.tokens_per_sample);
+  if (framework == "torchtitan") return torchtitan(choice, run);
   return deepspeed(choice, run.global_batch);
 }
 

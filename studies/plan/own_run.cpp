@@ -128,6 +128,7 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
   choice.tensor = taken(job.cluster.tensor, 1, "--tp");
   choice.context = taken(job.cluster.context, 1, "--cp");
   choice.expert = taken(job.cluster.expert, 1, "--ep");
+  run.expert_tensor = job.cluster.expert_tensor;
   choice.data = taken(job.cluster.data, 1, "--dp");
   choice.zero = taken(job.cluster.zero, 0, "--zero", 0);
   choice.sequence = std::exchange(job.cluster.sequence_parallel, false);
@@ -143,6 +144,7 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
   job.cluster.rank_order.clear();
   choice.recompute = recompute_of(std::exchange(job.transformer.recompute, {}));
   choice.recompute_stages = std::exchange(job.transformer.recompute_stages, {});
+  job.transformer.recompute_open = choice.recompute > 0;
   if (!job.transformer.model.empty()) {
     choice.microbatch = job.transformer.microbatch_size.value_or(1);
     job.transformer.microbatch_size.reset();
@@ -187,7 +189,9 @@ bool resize_own_run(OwnRun& run, int gpus, std::int64_t global_batch) {
   const std::int64_t inner = std::int64_t{choice.tensor} * choice.context * choice.pipeline;
   if (gpus % inner != 0) return false;
   const std::int64_t data = gpus / inner;
-  if (global_batch % (data * choice.microbatch) != 0 || data * choice.context % choice.expert != 0) return false;
+  if (global_batch % (data * choice.microbatch) != 0) return false;
+  const std::int64_t parts = std::int64_t{run.expert_tensor.value_or(choice.tensor)} * choice.expert;
+  if (parts < 1 || data * choice.context * choice.tensor % parts != 0) return false;
   const std::int64_t microbatches = global_batch / (data * choice.microbatch);
   if (gpus != run.gpus || global_batch != run.global_batch) {
     run.notes.push_back(run.name + " is for " + counted(run.gpus, "GPU") + " and " +

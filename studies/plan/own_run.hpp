@@ -20,6 +20,7 @@ namespace debubble {
 struct OwnRun {
   std::string name;  // the file's, or "the flags"
   PlanChoice choice;
+  std::optional<int> expert_tensor;  // --etp, which no choice has
   int gpus = 1;
   std::int64_t global_batch = 1;   // samples
   Nanoseconds measured = 0;        // of an iteration, by a training log; 0: none was

@@ -113,6 +113,7 @@ void take_fixed(PlanRequest& request) {
     if (!stages.empty()) (void)parse_stage_list(stages, "--recompute-stages");
     allow(request, "recompute", {job.transformer.recompute + (stages.empty() ? "" : ":" + stages)}, "--recompute");
     job.transformer.recompute_stages.clear();
+    job.transformer.recompute_open = true;
   }
   job.transformer.recompute.clear();
   if (job.transformer.model.empty() || !job.transformer.microbatch_size) return;

@@ -202,7 +202,10 @@ class SpaceMaker {
     for (const int pipeline : divisors(request_.gpus / tensor / context)) {
       const int data = request_.gpus / tensor / context / pipeline;
       if (!is_allowed(pipeline_, pipeline) || !is_allowed(data_, data) || pipeline > request_.layers) continue;
-      for (const int expert : experts(data * context)) {
+      const int stage = tensor * context * data;
+      const int split = request_.job.cluster.expert_tensor.value_or(tensor);
+      if (split < 1 || stage % split != 0) continue;
+      for (const int expert : experts(stage / split)) {
         PlanChoice base;
         base.tensor = tensor;
         base.context = context;

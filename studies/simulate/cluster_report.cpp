@@ -33,6 +33,7 @@ std::optional<ClusterReport> cluster_report(const Job& job, const std::vector<Na
   cluster.tensor = sizes.tensor;
   cluster.context = sizes.context;
   cluster.expert = sizes.expert;
+  cluster.expert_tensor = sizes.expert_tensor;
   cluster.data = sizes.data;
   cluster.fastest_replica = cluster.slowest_replica = makespan;
   if (!replica_makespans.empty()) {

@@ -15,7 +15,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::array kInside{Dimension::kTensor, Dimension::kContext, Dimension::kExpert};
+constexpr std::array kInside{Dimension::kTensor, Dimension::kContext, Dimension::kExpert, Dimension::kExpertTensor};
 
 bool has_inside(const Parallelism& sizes) {
   return std::any_of(kInside.begin(), kInside.end(), [&](Dimension one) { return group_size(sizes, one) > 1; });

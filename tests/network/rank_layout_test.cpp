@@ -60,6 +60,23 @@ TEST_CASE("experts are split over consecutive data ranks, context ranks first") 
   CHECK(layout.group(Dimension::kExpert, 0, 1, 2, 0) == std::vector<std::int32_t>{4, 5, 6, 7});
 }
 
+TEST_CASE("ranks that split an expert are dealt anew over a stage's ranks, neighbours first") {
+  RankLayout layout = layout_of(2, 1, 4, 1);
+  layout.sizes.expert = 4;
+  layout.sizes.expert_tensor = 1;
+  CHECK(layout.group(Dimension::kExpert, 1, 0, 1, 0) == std::vector<std::int32_t>{0, 1, 2, 3});
+  CHECK(layout.group(Dimension::kExpert, 0, 0, 2, 0) == std::vector<std::int32_t>{4, 5, 6, 7});
+  CHECK(layout.sizes.expert_copies() == 2);
+  layout.sizes.expert = 2;
+  layout.sizes.expert_tensor = 4;  // more than tensor ranks
+  CHECK(layout.group(Dimension::kExpertTensor, 1, 0, 2, 0) == std::vector<std::int32_t>{4, 5, 6, 7});
+  CHECK(layout.group(Dimension::kExpert, 1, 0, 0, 0) == std::vector<std::int32_t>{1, 5});
+  CHECK(layout.sizes.expert_copies() == 1);
+  layout.sizes.expert_tensor = 0;  // as the tensor ranks
+  CHECK(layout.group(Dimension::kExpert, 1, 0, 0, 0) == std::vector<std::int32_t>{1, 3});
+  CHECK(layout.sizes.expert_copies() == 2);
+}
+
 TEST_CASE("explicit devices replace the ranks' own numbers") {
   RankLayout layout = layout_of(2, 1, 1, 2);
   layout.devices = {8, 9, 16, 17};

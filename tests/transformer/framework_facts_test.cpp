@@ -56,13 +56,14 @@ TEST_CASE_IN_FOLDER("layers and predicted tokens that a file changes of the mode
   CHECK(chunks.has("zero = 1\n"));
 }
 
-TEST_CASE_IN_FOLDER("experts over tensor ranks leave the number of ranks as it is") {
+TEST_CASE_IN_FOLDER("experts that tensor ranks do not split leave the number of ranks as it is") {
   const FrameworkFacts wide = facts_of_config(folder, "nemo", R"json({"assignments": {
     "model": "AutoBridge.from_hf_pretrained('deepseek-ai/DeepSeek-V3')", "model.tensor_model_parallel_size": 2,
     "model.expert_model_parallel_size": 64, "model.expert_tensor_parallel_size": 1, "model.seq_length": 4096,
     "train.global_batch_size": 64, "train.micro_batch_size": 1}})json");
   CHECK(wide.has("dp = 32\n"));
-  CHECK(wide.has("ep = 32\n"));
+  CHECK(wide.has("ep = 64\n"));
+  CHECK(wide.has("etp = 1\n"));
 }
 
 TEST_CASE_IN_FOLDER("windows, schedules and sharding of nanotron and GPT-NeoX") {

@@ -98,5 +98,34 @@ TEST_CASE("interleaved stages count apart, and the memory cut knows what each ra
   CHECK(cut("first:1") < cut(""));
 }
 
+// Two products with weights stay for each that runs again; of two blocks with the same products as many bytes.
+TEST_CASE("torchtitan's selection keeps the outputs that it counts, and all of them within a whole budget") {
+  const Folder folder;
+  const auto with = [&](const std::string& modules) {
+    return blocks_run(folder, {"--recompute", "selective", "--recompute-modules", modules});
+  };
+  const BlocksJson none = blocks_run(folder, std::vector<std::string>{});
+  const BlocksJson full = blocks_run(folder, std::vector<std::string>{"--recompute", "full"});
+  const BlocksJson op = with("op");
+  CHECK(busy(none, 1) < busy(op, 1));
+  CHECK(busy(op, 1) < busy(full, 1));
+  // Device 1 holds 3 microbatches of 6 blocks. Of 2048 tokens, 2560 wide: the input, queries, values, attention with a
+  // 32-bit sum for each of 32 heads, and the first product of the MLP, 4 times as wide; keys, the projection and the
+  // last product are the second, fourth and sixth.
+  constexpr std::int64_t kTokens = 2048;
+  constexpr std::int64_t kKept = kTokens * (2LL * 2560 * (1 + 1 + 1 + 1 + 4) + 4LL * 32);
+  CHECK(held(op, 1) == 3 * 6 * kKept);
+  // No budget is full recomputation; a whole one repeats passes alone.
+  CHECK(with("budget=0")["makespan_ns"] == full["makespan_ns"]);
+  CHECK(held(with("budget=0"), 1) == held(full, 1));
+  std::int64_t before = busy(full, 1);
+  for (const char* budget : {"budget=0.25", "budget=0.5", "budget=0.75", "budget=1"}) {
+    CHECK(busy(with(budget), 1) <= before);
+    before = busy(with(budget), 1);
+  }
+  CHECK(before > busy(none, 1));
+  CHECK(before < busy(op, 1));
+}
+
 }  // namespace
 }  // namespace debubble::testing

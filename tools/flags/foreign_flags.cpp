@@ -44,6 +44,7 @@ constexpr std::array kForeignFlags{
     ForeignFlag{"tensor-model-parallel-size", "--tp", ""},
     ForeignFlag{"context-parallel-size", "--cp", ""},
     ForeignFlag{"expert-model-parallel-size", "--ep", ""},
+    ForeignFlag{"expert-tensor-parallel-size", "--etp", ""},
     ForeignFlag{"fsdp", "--zero", "--dp N --zero 3: the replicas shard the weights"},
     ForeignFlag{"use-distributed-optimizer", "--zero", "--zero 1"},
     // the model

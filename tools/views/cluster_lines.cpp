@@ -18,6 +18,7 @@ std::string where(const ClusterReport& cluster, int pipeline) {
   add("tp", cluster.tensor);
   add("cp", cluster.context);
   add("ep", cluster.expert);
+  if (cluster.expert_tensor > 0) text += fmt::format(" etp {},", cluster.expert_tensor);
   add("dp", cluster.data);
   return text + fmt::format(" pp {}", pipeline);
 }

@@ -1,6 +1,7 @@
 // StepBuilder: the tasks of one training step, in the order in which they are added.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,9 @@ class StepBuilder {
   [[nodiscard]] std::vector<StageName> states_on(std::int32_t device) const;  // all that is held there, once
   // Ranks that hold the same weights of a stage.
   [[nodiscard]] std::int64_t copies(int stage, bool experts = false) const;
-  // As the optimizer reads gradients: in 32 bits, where it keeps 32-bit copies of 16-bit weights.
+  // As the optimizer reads gradients: in the format of the copies that it keeps of 16-bit weights.
   [[nodiscard]] Bytes wide_gradients(Bytes parameters, Bytes gradients) const {
-    return options_.master_weights ? 2 * parameters : gradients;
+    return std::max(options_.master_ratio * parameters, gradients);
   }
   // What of a stage's bytes one rank updates.
   [[nodiscard]] Bytes sharded(Bytes all, int stage, bool experts) const;

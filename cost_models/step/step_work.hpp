@@ -81,7 +81,7 @@ struct StepOptions {
   double density = 1;                 // of sparse reductions: the share of numbers that are sent
   double network_scale = 1;           // all collectives' times are divided by it
   std::int64_t memory_bandwidth = 0;  // bytes per second that an optimizer reaches; 0: it takes no time
-  bool master_weights = true;         // else the weights themselves are read and written
+  int master_ratio = 2;               // bytes of the copy that is updated over the weights'; 0: these are updated
   bool loss_scaling = false;          // of fp16: its scale is taken out of the gradients before the norm
   StepTimes times;
 };

@@ -1,4 +1,5 @@
 // The optimizer, and weights that every rank has updated a part of.
+#include <algorithm>
 #include <utility>
 
 #include "cost_models/step/builder.hpp"
@@ -39,7 +40,7 @@ StepBuilder::UpdateBytes StepBuilder::update_bytes(const StageState& all, bool a
   if (options_.loss_scaling) bytes.part += 2 * wide;
   if (options_.norm != NormMode::kNone) bytes.part += 2 * wide;
   bytes.part += wide + 2 * all.optimizer;
-  bytes.part += options_.master_weights ? 3 * all.parameters : 2 * all.parameters;
+  bytes.part += std::max(2, options_.master_ratio + 1) * all.parameters;
   return bytes;
 }
 

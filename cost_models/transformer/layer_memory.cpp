@@ -49,10 +49,21 @@ MemoryPart part_of(const TrainingSetup& setup, const LayerPlace& layer) {
 // step, only the gradients that are not added yet.
 Bytes sharded_transients(const TrainingSetup& setup, const RankParameters& numbers) {
   const std::int64_t all = numbers.dense + numbers.experts;
-  const Bytes low = all * bytes_of(setup.weights);
+  const Bytes low = all * product_weight_bytes(setup);
   if (setup.whole_during_step) return low;
   const Bytes fetched = setup.parallel.zero >= 3 ? 2 * low : 0;
   return fetched + low + all * bytes_of(setup.gradients);
+}
+
+// Casts that a microbatch's forward leaves for its backward.
+Bytes cast_weights(const TrainingSetup& setup, const LayerPlace& layer) {
+  if (!casts_weights(setup) || layer.kind == LayerPlace::Kind::kEmbedding) return 0;
+  const RankParameters numbers = matrix_parameters(setup, layer);
+  Bytes all = numbers.dense + numbers.experts;
+  if (layer.kind != LayerPlace::Kind::kBlock) {
+    all += padded_vocabulary(setup) / setup.parallel.tensor * setup.shape.hidden;
+  }
+  return all * product_weight_bytes(setup);
 }
 
 void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMemory& memory) {
@@ -60,8 +71,9 @@ void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMem
   const Parallelism& parallel = setup.parallel;
   const std::int64_t replicas = parallel.copies();
   const std::int64_t expert_replicas = parallel.expert_copies();
-  const TrainingStates dense = training_states(numbers.dense, setup, replicas);
-  const TrainingStates experts = training_states(numbers.experts, setup, expert_replicas);
+  const RankParameters matrices = matrix_parameters(setup, layer);
+  const TrainingStates dense = training_states(numbers.dense, setup, replicas, matrices.dense);
+  const TrainingStates experts = training_states(numbers.experts, setup, expert_replicas, matrices.experts);
   memory.weights = dense.weights + experts.weights;
   // Weights that are fetched for each use are cast each time.
   const bool fetched = parallel.zero >= 3 && replicas > 1;
@@ -80,7 +92,7 @@ ModelledMemory layer_memory(const TrainingSetup& whole, const LayerPlace& layer)
   const MemoryPart part = part_of(setup, layer);
   const Bytes plane = sizes.row_share * setup.shape.hidden * sizes.element;
   ModelledMemory memory;
-  memory.activation = part.kept();
+  memory.activation = part.kept() + cast_weights(setup, layer);
   memory.weight_grad_held = part.held();
   memory.activation_tensors = part.tensors();
   memory.workspace = part.transient();

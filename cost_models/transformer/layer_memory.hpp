@@ -37,15 +37,18 @@ struct RankParameters {
   std::int64_t experts = 0;
 };
 [[nodiscard]] RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& layer);
+// Those of them in matrices of a block or of a prediction head's: no norms, biases, embeddings and heads.
+[[nodiscard]] RankParameters matrix_parameters(const TrainingSetup& setup, const LayerPlace& layer);
 
 struct TrainingStates {
   Bytes weights = 0;
   Bytes gradients = 0;
   Bytes optimizer = 0;
 };
-// Of so many numbers where `replicas` ranks train the same ones and share what setup.parallel.zero lets them share.
-[[nodiscard]] TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup,
-                                             std::int64_t replicas);
+// Of so many numbers, `matrices` of them in matrices, where `replicas` ranks train the same ones and share what
+// setup.parallel.zero lets them share.
+[[nodiscard]] TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas,
+                                             std::int64_t matrices = 0);
 
 // Copies of the layer's weights in 8 bits, as they are and transposed, beside the 16-bit ones; 0 where there are none.
 // They stay, but where ZeRO-3 fetches the weights for each use.

@@ -157,6 +157,9 @@ void OpList::linear(const Linear& linear, TensorSide side) {
   const bool row = split && side == TensorSide::kRow;
 
   cast(linear);
+  const std::int64_t weights = linear.batch * linear.k * linear.n;
+  const Bytes cast_bytes = weights * (sizes_.element + bytes_of(setup_.weights));
+  if (casts_weights(setup_)) forward(elementwise_op(linear.name + ": weights cast", Phase::kForward, cast_bytes));
   LayerOp product = matmul_op(linear, Phase::kForward);
   LayerOp input_gradient = matmul_op(linear, Phase::kInputGrad);
   if (column && sequence) {
@@ -194,8 +197,10 @@ void OpList::linear(const Linear& linear, TensorSide side) {
   }
   backward(matmul_op(linear, Phase::kWeightGrad));
   sum_biases(linear, row && sequence ? share_of(linear.m, sizes_.tensor) : linear.m);
+  if (casts_weights(setup_)) {
+    backward(elementwise_op(linear.name + ": gradient cast", Phase::kWeightGrad, cast_bytes));
+  }
   if (setup_.fused_accumulation) return;
-  const std::int64_t weights = linear.batch * linear.k * linear.n;
   const Bytes per_weight = sizes_.element + Bytes{2} * bytes_of(setup_.gradients);
   LayerOp sum_op = elementwise_op("sum of gradients of " + linear.name, Phase::kWeightGrad, weights * per_weight);
   sum_op.pass_flops = static_cast<double>(weights);

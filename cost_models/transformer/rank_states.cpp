@@ -84,12 +84,13 @@ void add_dense_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix
 
 // Numbers of one rank's matrices that 8-bit matmuls read: all of a block's, but the router's, which stays in 16 bits,
 // as the head does.
-std::int64_t eight_bit_numbers(const TrainingSetup& setup, const LayerPlace& layer) {
-  if (layer.kind != LayerPlace::Kind::kBlock && layer.kind != LayerPlace::Kind::kPredictor) return 0;
+RankParameters eight_bit_numbers(const TrainingSetup& setup, const LayerPlace& layer) {
+  RankParameters numbers;
+  if (layer.kind != LayerPlace::Kind::kBlock && layer.kind != LayerPlace::Kind::kPredictor) return numbers;
   std::vector<Matrix> list;
   add_dense_matrices(setup, layer.moe, list);
-  std::int64_t numbers = layer.moe ? rank_parameters(setup, layer).experts : 0;
-  for (const Matrix& matrix : list) numbers += matrix.rows * matrix.columns;
+  for (const Matrix& matrix : list) numbers.dense += matrix.rows * matrix.columns;
+  if (layer.moe) numbers.experts = rank_parameters(setup, layer).experts;
   return numbers;
 }
 
@@ -153,19 +154,36 @@ RankParameters rank_parameters(const TrainingSetup& whole, const LayerPlace& lay
 Bytes eight_bit_weights(const TrainingSetup& setup, const LayerPlace& layer) {
   if (setup.compute != NumberFormat::kFp8 || setup.eight_bit_weights_alone) return 0;
   const LayerSetup own(setup, layer);
-  return 2 * eight_bit_numbers(*own, layer);
+  const RankParameters numbers = eight_bit_numbers(*own, layer);
+  return 2 * (numbers.dense + numbers.experts);
 }
 
-TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas) {
-  constexpr Bytes kSingle = 4;
-  const bool master = setup.master_weights && bytes_of(setup.weights) < kSingle;
+RankParameters matrix_parameters(const TrainingSetup& whole, const LayerPlace& layer) {
+  const LayerSetup own(whole, layer);
+  const TrainingSetup& setup = *own;
+  const TransformerShape& shape = setup.shape;
+  RankParameters numbers = eight_bit_numbers(setup, layer);
+  if (layer.moe && has_mlp(shape)) numbers.dense += shape.hidden * (shape.experts + (shape.shared_gate ? 1 : 0));
+  if (layer.kind == LayerPlace::Kind::kPredictor) {
+    numbers.dense += share_of(2 * shape.hidden * shape.hidden, setup.parallel.tensor);
+  }
+  return numbers;
+}
+
+TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas,
+                               std::int64_t matrices) {
   TrainingStates states;
   states.weights = parameters * bytes_of(setup.weights);
   states.gradients = parameters * bytes_of(setup.gradients);
-  if (setup.keeps_low_gradients && bytes_of(setup.gradients) > bytes_of(setup.weights)) {
-    states.gradients += parameters * bytes_of(setup.weights);
+  if (setup.keeps_low_gradients) states.gradients += parameters * product_weight_bytes(setup);
+  states.optimizer = parameters * master_bytes(setup);
+  if (setup.matrix_momentum) {
+    states.optimizer += matrices * bytes_of(setup.moment_format);
+    states.optimizer += 2 * (parameters - matrices) * bytes_of(setup.second_format);
+  } else {
+    if (setup.moments > 0) states.optimizer += parameters * bytes_of(setup.moment_format);
+    if (setup.moments > 1) states.optimizer += parameters * bytes_of(setup.second_format);
   }
-  states.optimizer = parameters * (setup.moments * bytes_of(setup.moment_format) + (master ? kSingle : 0));
   if (setup.parallel.zero >= 1) states.optimizer = share_of(states.optimizer, replicas);
   if (setup.parallel.zero >= 2) states.gradients = share_of(states.gradients, replicas);
   if (setup.parallel.zero >= 3) states.weights = share_of(states.weights, replicas);

@@ -74,11 +74,15 @@ struct TrainingSetup {
   NumberFormat compute = NumberFormat::kBf16;        // of matmuls
   NumberFormat weights = NumberFormat::kBf16;        // as stored for compute
   NumberFormat gradients = NumberFormat::kFp32;      // as accumulated
-  bool master_weights = true;                        // an fp32 copy in addition to 16-bit weights
+  bool master_weights = true;                        // the optimizer updates a copy of the weights
+  NumberFormat master_format = NumberFormat::kFp32;  // of that copy
   int moments = 2;                                   // numbers per weight the optimizer keeps (Adam: 2)
-  NumberFormat moment_format = NumberFormat::kFp32;  // of these
-  // 16-bit gradients stay beside the 32-bit sums that they are added to (DeepSpeed's BF16_Optimizer); else each goes
-  // once it is added.
+  NumberFormat moment_format = NumberFormat::kFp32;  // of the first
+  NumberFormat second_format = NumberFormat::kFp32;  // of the second
+  // Muon: the matrices of blocks have one moment of the first format, all else two of the second.
+  bool matrix_momentum = false;
+  // 16-bit gradients stay beside the sums that they are added to (DeepSpeed's BF16_Optimizer); else each goes once it
+  // is added.
   bool keeps_low_gradients = false;
   // What ZeRO-2 and 3 shard stays whole from its first use to the step's end (fully_shard without resharding).
   bool whole_during_step = false;
@@ -108,6 +112,22 @@ struct TrainingSetup {
   CostChange change;
   ModelEffects effects;
 };
+
+// Bytes of a weight as products read it; those in 8 bits count apart (eight_bit_weights).
+[[nodiscard]] inline int product_weight_bytes(const TrainingSetup& setup) {
+  return bytes_of(setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute);
+}
+
+// Whether every forward casts the stored weights for its products and keeps the result for its backward, as
+// torch.autocast does. ZeRO-3 casts the part that a rank stores.
+[[nodiscard]] inline bool casts_weights(const TrainingSetup& setup) {
+  return bytes_of(setup.weights) > product_weight_bytes(setup) && setup.parallel.zero < 3;
+}
+
+// Bytes of a number in the copy that the optimizer updates; 0: it updates the weights themselves.
+[[nodiscard]] inline int master_bytes(const TrainingSetup& setup) {
+  return setup.master_weights ? bytes_of(setup.master_format) : 0;
+}
 
 // Whether selective recomputation makes that module again.
 [[nodiscard]] inline bool makes_again(const TrainingSetup& setup, bool RecomputeModules::*module) {

@@ -249,20 +249,13 @@ class Translation {
     read_optimizer();
   }
 
-  // How many numbers per weight it keeps.
   void read_optimizer() {
     const std::string optimizer = in_.word("optimizer").value_or("adam");
     const double momentum = in_.fraction("sgd-momentum").value_or(0.9);
     if (optimizer.starts_with("adam")) return;
-    if (optimizer == "sgd") return set_number("moments", momentum > 0 ? 1 : 0);
-    if (optimizer == "lion") return set_number("moments", 1);
-    if (optimizer == "muon" || optimizer == "dist_muon") {
-      set_number("moments", 1);
-      in_.find("--optimizer " + optimizer +
-               ": one number per weight; that tables and norms have Adam's two, and what " +
-               "its step computes, is left out");
-      return;
-    }
+    if (optimizer == "sgd") return set("optimizer", momentum > 0 ? "momentum" : "sgd");
+    if (optimizer == "lion") return set("optimizer", "momentum");
+    if (optimizer == "muon" || optimizer == "dist_muon") return set("optimizer", "muon");
     in_.find("--optimizer " + optimizer + ": counts as Adam");
   }
 

@@ -60,11 +60,12 @@ bool has_step(const Scenario& scenario, const Schedule& schedule) {
   return on;
 }
 
-StageState state_of(const RankParameters& numbers, TrainingSetup setup) {
+StageState state_of(const RankParameters& numbers, const RankParameters& matrices, TrainingSetup setup) {
   setup.parallel.zero = 0;            // as if nothing were sharded
   setup.keeps_low_gradients = false;  // only the sums travel
-  const TrainingStates all = training_states(numbers.dense + numbers.experts, setup, 1);
-  const TrainingStates experts = training_states(numbers.experts, setup, 1);
+  const TrainingStates all =
+      training_states(numbers.dense + numbers.experts, setup, 1, matrices.dense + matrices.experts);
+  const TrainingStates experts = training_states(numbers.experts, setup, 1, matrices.experts);
   return {all.weights, all.gradients, all.optimizer, experts.weights, experts.gradients, experts.optimizer};
 }
 
@@ -74,21 +75,25 @@ std::vector<StageState> modelled_states(const Scenario& scenario, const StepPlac
   const TrainingSetup& setup = *scenario.transformer.setup;
   const std::vector<LayerPlace> layers = layer_places(setup.shape);
   std::vector<RankParameters> numbers(place.partition.size());
+  std::vector<RankParameters> matrices(place.partition.size());
   std::size_t next = 0;
-  const auto add = [&](RankParameters& sum, std::int64_t parts) {
-    const RankParameters one = rank_parameters(setup, layers[next]);
+  const auto add_to = [](RankParameters& sum, const RankParameters& one, std::int64_t parts) {
     sum.dense += one.dense / parts;
     sum.experts += one.experts / parts;
   };
+  const auto add = [&](std::size_t stage, std::int64_t parts) {
+    add_to(numbers[stage], rank_parameters(setup, layers[next]), parts);
+    add_to(matrices[stage], matrix_parameters(setup, layers[next]), parts);
+  };
   for (std::size_t stage = 0; stage < numbers.size(); ++stage) {
-    for (int k = 0; k < place.partition[stage] && next < layers.size(); ++k, ++next) add(numbers[stage], 1);
+    for (int k = 0; k < place.partition[stage] && next < layers.size(); ++k, ++next) add(stage, 1);
   }
   const auto devices = std::min(numbers.size(), static_cast<std::size_t>(place.schedule.devices));
   for (; next < layers.size(); ++next) {
-    for (std::size_t stage = 0; stage < devices; ++stage) add(numbers[stage], place.schedule.devices);
+    for (std::size_t stage = 0; stage < devices; ++stage) add(stage, place.schedule.devices);
   }
   std::vector<StageState> states;
-  for (const RankParameters& sum : numbers) states.push_back(state_of(sum, setup));
+  for (std::size_t k = 0; k < numbers.size(); ++k) states.push_back(state_of(numbers[k], matrices[k], setup));
   return states;
 }
 
@@ -146,12 +151,12 @@ StepRequest request_of(const Scenario& scenario, const StageCosts& costs, const 
   }
   if (setup) {
     request.generation = hardware_links(modelled_hardware(scenario));
-    request.options.master_weights = setup->master_weights;
+    request.options.master_ratio = master_bytes(*setup) / bytes_of(setup->weights);
     request.options.loss_scaling = setup->compute == NumberFormat::kFp16;
     request.options.network_scale = scenario.transformer.calibration.network_scale;
   } else {
     const std::string& dtype = scenario.profile->dtype;
-    request.options.master_weights = dtype.find("16") != std::string::npos;
+    request.options.master_ratio = dtype.find("16") != std::string::npos ? 2 : 0;
     request.options.loss_scaling = dtype == "fp16" || dtype == "float16";
     const Hardware* hardware = hardware_of_device(scenario.profile->origin.device);
     if (hardware != nullptr) request.generation = link_generation(hardware->name);

@@ -75,6 +75,15 @@ void read_kernel_tables(const std::string& file, TransformerScenario& scenario) 
   scenario.kernels = std::make_shared<const KernelTables>(read_kernels(read_file(file, "--kernels"), file));
 }
 
+std::string moments_in_words(const TrainingSetup& setup) {
+  if (setup.moments == 0) return "none";
+  const std::string first = std::string("in ") + to_string(setup.moment_format);
+  if (setup.moments == 1) return "one per number, " + first;
+  const std::string second = std::string("in ") + to_string(setup.second_format);
+  if (setup.matrix_momentum) return "one per number of blocks' matrices, " + first + "; two of others, " + second;
+  return first == second ? first : first + ", the second " + second;
+}
+
 // What the setup is made of, where it comes from.
 void explain_setup(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
                    TransformerScenario& scenario) {
@@ -101,9 +110,15 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
                                       : "in 16 bits, and in 8 bits as they are and transposed",
         given(!flags.fp8_weights.empty()));
   }
-  if (!flags.moments.empty()) add("the optimizer's moments per weight", flags.moments, Source::kGiven);
-  if (!flags.moment_dtype.empty()) {
-    add("the optimizer's moments", std::string("in ") + to_string(setup.moment_format), Source::kGiven);
+  if (!flags.optimizer.empty() || !flags.moment_dtype.empty() || !flags.second_moment_dtype.empty()) {
+    add("the optimizer's moments", moments_in_words(setup), Source::kGiven);
+  }
+  if (!flags.weight_dtype.empty() && casts_weights(setup)) {
+    add("weights", "stored in 32 bits, cast for products", Source::kGiven);
+  }
+  if (!flags.master_weights.empty()) {
+    add("the optimizer's copy of the weights",
+        setup.master_weights ? std::string("in ") + to_string(setup.master_format) : "none", Source::kGiven);
   }
   if (setup.keeps_low_gradients) {
     add("16-bit gradients", "stay beside the sums that they are added to", Source::kGiven);
@@ -150,6 +165,23 @@ NumberFormat moment_format(std::size_t word) {
   return kFormats.at(word);
 }
 
+// What updates the weights, and in which formats it keeps what.
+void set_optimizer(const TransformerFlags& flags, const FlagRows& rows, TrainingSetup& setup) {
+  const std::size_t optimizer = word_index(rows, "--optimizer");
+  const std::size_t master = word_index(rows, "--master-weights");
+  constexpr std::array<int, 4> kMoments{2, 0, 1, 2};
+  constexpr std::array<NumberFormat, 3> kMasters{NumberFormat::kFp32, NumberFormat::kBf16, NumberFormat::kFp16};
+  setup.moments = kMoments.at(optimizer);
+  setup.matrix_momentum = flags.optimizer == "muon";
+  setup.moment_format = moment_format(word_index(rows, "--moment-dtype"));
+  const char* second = flags.second_moment_dtype.empty() ? "--moment-dtype" : "--second-moment-dtype";
+  setup.second_format = moment_format(word_index(rows, second));
+  setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
+  if (flags.weight_dtype == "fp32") setup.weights = NumberFormat::kFp32;
+  setup.master_weights = flags.master_weights.empty() ? setup.weights != NumberFormat::kFp32 : master < kMasters.size();
+  if (setup.master_weights) setup.master_format = kMasters.at(master);
+}
+
 // on, off, and what user buffers add to on: both ways, gathers alone, sums alone.
 void set_tensor_overlap(std::size_t word, TrainingSetup& setup) {
   constexpr std::array<UserBuffers, 5> kBuffers{{{}, {}, {true, true}, {true, false}, {false, true}}};
@@ -163,9 +195,20 @@ void refuse_idle_formats(const TransformerFlags& flags, const TrainingSetup& set
   if (!flags.fp8_weights.empty() && setup.compute != NumberFormat::kFp8) {
     found.push_back({"C004", "--fp8-weights", "no matmul is in 8 bits", "add --dtype fp8"});
   }
-  if (setup.keeps_low_gradients && bytes_of(setup.gradients) <= bytes_of(setup.weights)) {
-    found.push_back({"C004", "--low-gradients", "gradients are summed in the format that the matmuls give",
-                     "leave it out, or add --grad-dtype fp32 with 16-bit matmuls"});
+  if (setup.keeps_low_gradients && setup.compute == NumberFormat::kFp32) {
+    found.push_back(
+        {"C004", "--low-gradients", "matmuls give gradients in 32 bits", "leave it out, or add --dtype bf16"});
+  }
+  if (setup.master_weights && bytes_of(setup.master_format) < bytes_of(setup.weights)) {
+    found.push_back(
+        {"C004", "--master-weights", "the weights themselves are in 32 bits", "leave it out, or add --dtype bf16"});
+  }
+  const std::string moments = std::string("--optimizer ") + flags.optimizer + " keeps ";
+  if (!flags.moment_dtype.empty() && setup.moments == 0) {
+    found.push_back({"C004", "--moment-dtype", moments + "no moments", "leave it out"});
+  }
+  if (!flags.second_moment_dtype.empty() && setup.moments < 2) {
+    found.push_back({"C004", "--second-moment-dtype", moments + "no second moment", "leave it out"});
   }
   if (!found.empty()) throw InputError(std::move(found));
 }
@@ -210,8 +253,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     fail("C004", "--recompute-modules", "--recompute " + flags.recompute + " is not about modules",
          "write --recompute selective, or leave the modules out");
   });
-  checks.run([&] { setup.moment_format = moment_format(word_index(rows, "--moment-dtype")); });
-  checks.run([&] { setup.moments = 2 - static_cast<int>(word_index(rows, "--moments")); });
+  checks.run([&] { set_optimizer(flags, rows, setup); });
   checks.run([&] { setup.keeps_low_gradients = word_index(rows, "--low-gradients") == 1; });
   checks.run([&] { setup.eight_bit_weights_alone = word_index(rows, "--fp8-weights") == 1; });
   checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
@@ -243,8 +285,6 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     setup.capacity_factor = number_in_range(flags.capacity_factor, "--capacity-factor", 0.01, 1e4);
   });
   checks.finish();
-  setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
-  setup.master_weights = setup.compute != NumberFormat::kFp32;
   refuse_idle_formats(flags, setup);
   setup.dropout = flags.dropout;
   setup.effects = flags.effects;
@@ -253,6 +293,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
     fail("C004", "--fp8-recipe", "there are no 8-bit products to scale", "add --dtype fp8");
   }
   scenario.notes = model.notes;
+  if (setup.matrix_momentum) scenario.notes.emplace_back("Muon's orthogonalisation of its updates takes no time here");
   explain_setup(flags, model, setup, scenario);
   scenario.setup = std::move(setup);
 }

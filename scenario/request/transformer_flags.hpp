@@ -28,8 +28,11 @@ struct TransformerFlags {
   std::string recompute_stages;
   std::string recompute_blocks;
   std::string recompute_modules;
+  std::string optimizer;
+  std::string weight_dtype;
+  std::string master_weights;
   std::string moment_dtype;
-  std::string moments;
+  std::string second_moment_dtype;
   std::string low_gradients;
   std::string fp8_weights;
   std::string loss;

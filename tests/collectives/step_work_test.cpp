@@ -78,7 +78,7 @@ TEST_CASE("the update's passes over memory: replicas, clipping, loss scaling, 16
   // 32-bit training: weights are no copy of anything, and are read and written.
   run.request.options = {};
   run.request.options.memory_bandwidth = 2'000'000'000'000;
-  run.request.options.master_weights = false;
+  run.request.options.master_ratio = 0;
   run.request.stages.assign(2, {kWeights, kWeights, 2 * kWeights, 0, 0, 0});
   CHECK(gigabytes() == 1 + 2 + 2 + 1 + 4 + 2);
 }

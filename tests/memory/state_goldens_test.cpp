@@ -39,6 +39,7 @@ TEST_CASE("Megatron's distributed optimizer: 6 + 12 / d bytes per number, withou
 TEST_CASE("32-bit training needs no second copy of the weights") {
   TrainingSetup setup;
   setup.weights = setup.gradients = NumberFormat::kFp32;
+  setup.master_weights = false;
   const TrainingStates states = training_states(1000, setup, 1);
   CHECK(states.weights == 4000);
   CHECK(states.gradients == 4000);
@@ -129,15 +130,53 @@ TEST_CASE("16-bit gradients that stay: 2 bytes per number more, on every rank of
   CHECK(kept.gradients == (4 + 2) * 1200);
   CHECK(kept.weights == freed.weights);
   CHECK(kept.optimizer == freed.optimizer);
-  setup.gradients = NumberFormat::kBf16;  // there is one sum, and it is that
-  CHECK(training_states(1200, setup, 8).gradients == 2 * 1200);
+  setup.gradients = NumberFormat::kBf16;
+  CHECK(training_states(1200, setup, 8).gradients == (2 + 2) * 1200);
 }
 
-TEST_CASE("moments in 16 bits: 8 instead of 12 bytes per number with the master weights") {
+TEST_CASE("moments and master weights in 16 bits or none: 12, 10, 8, 6, 4 bytes per number") {
   TrainingSetup setup;
   CHECK(training_states(1200, setup, 1).optimizer == 12 * 1200);
   setup.moment_format = NumberFormat::kBf16;
+  CHECK(training_states(1200, setup, 1).optimizer == 10 * 1200);
+  setup.second_format = NumberFormat::kBf16;
   CHECK(training_states(1200, setup, 1).optimizer == 8 * 1200);
+  setup.master_format = NumberFormat::kBf16;
+  CHECK(training_states(1200, setup, 1).optimizer == 6 * 1200);
+  setup.master_weights = false;
+  CHECK(training_states(1200, setup, 1).optimizer == 4 * 1200);
+}
+
+TEST_CASE("Muon keeps one moment of a block's matrices and two of norms, router included, embedding and head not") {
+  TrainingSetup setup = llama(2, 256, 512, 2, 8, 64);
+  setup.shape.experts = 4;
+  setup.shape.experts_per_token = 2;
+  setup.shape.expert_feed_forward = 128;
+  setup.matrix_momentum = true;
+  const LayerPlace block{LayerPlace::Kind::kBlock, 0, true};
+  const RankParameters numbers = rank_parameters(setup, block);
+  const RankParameters matrices = matrix_parameters(setup, block);
+  CHECK(matrices.dense == numbers.dense - 2 * 256);
+  CHECK(matrices.experts == numbers.experts);
+  CHECK(layer_memory(setup, block).optimizer == 8 * (numbers.dense + numbers.experts) + 4 * 2 * 256);
+  setup.moment_format = NumberFormat::kBf16;
+  CHECK(layer_memory(setup, block).optimizer == 6 * (numbers.dense + numbers.experts) + 6 * 2 * 256);
+  const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
+  CHECK(layer_memory(setup, head).optimizer == 12 * rank_parameters(setup, head).dense);
+}
+
+TEST_CASE("32-bit weights under 16-bit products: 16 bytes per number, and each microbatch keeps its cast matrices") {
+  TrainingSetup setup = llama(2, 256, 512, 2, 8, 64);
+  const LayerPlace block{LayerPlace::Kind::kBlock, 0, false};
+  const ModelledMemory usual = layer_memory(setup, block);
+  setup.weights = NumberFormat::kFp32;
+  setup.master_weights = false;
+  const ModelledMemory alone = layer_memory(setup, block);
+  const std::int64_t numbers = rank_parameters(setup, block).dense;
+  CHECK(alone.weights + alone.gradients + alone.optimizer == 16 * numbers);
+  CHECK(alone.activation == usual.activation + 2 * (numbers - 2 * 256));
+  setup.recompute = Recompute::kFull;
+  CHECK(layer_memory(setup, block).activation == usual.checkpoint);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ class AccelerateReader {
     read_kind();
     const std::string type = tree_.word("mixed_precision").value_or("no");
     scenario_.set("dtype", std::string(type == "no" ? "fp32" : type));
+    read_states(type == "fp16" || type == "bf16" ? type : "");
     if (type != "no" && type != "fp16" && type != "bf16" && type != "fp8") {
       tree_.complain("P011", "mixed_precision", in_quotes(type) + " is none of no, fp16, bf16 and fp8",
                      "write one of them");
@@ -39,6 +40,18 @@ class AccelerateReader {
   }
 
  private:
+  // `half`: the 16-bit format of products, if any. DeepSpeed has the whole model in it and sums gradients in it, all
+  // others but Megatron-LM cast 32-bit weights (torch.autocast, FSDP's mixed precision).
+  void read_states(const std::string& half) {
+    const std::string kind = tree_.word("distributed_type").value_or("NO");
+    if (kind == "DEEPSPEED") {
+      if (!half.empty()) scenario_.set("grad-dtype", half);
+      if (half.empty() && stage_ > 0) scenario_.set("master-weights", std::string("fp32"));
+    } else if (kind != "MEGATRON_LM" && !half.empty()) {
+      scenario_.set("weight-dtype", std::string("fp32"));
+    }
+  }
+
   void read_kind() {
     const std::string kind = tree_.word("distributed_type").value_or("NO");
     std::int64_t model = 1;
@@ -75,9 +88,8 @@ class AccelerateReader {
       require_key(tree_, section + "deepspeed_config_file", "the batch and ZeRO's stage are in " + in_quotes(*file),
                   "import that file: --from deepspeed --world-size N --model NAME");
     }
-    if (const std::int64_t stage = tree_.number(section + "zero_stage").value_or(2); stage > 0) {
-      scenario_.set("zero", std::min<std::int64_t>(stage, 3));
-    }
+    stage_ = tree_.number(section + "zero_stage", 0, 3).value_or(2);
+    if (stage_ > 0 && world_ > 1) scenario_.set("zero", stage_);
     scenario_.set("microbatches", tree_.number(section + "gradient_accumulation_steps", 1).value_or(1));
     for (const char* key : {"offload_optimizer_device", "offload_param_device"}) {
       if (tree_.word(section + key).value_or("none") != "none") scenario_.find(section + key + " is not modelled");
@@ -117,6 +129,7 @@ class AccelerateReader {
   const FrameworkRequest& request_;
   FrameworkScenario scenario_;
   std::int64_t world_ = 1;
+  std::int64_t stage_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,11 @@
 // DeepSpeed's JSON, which says neither the model nor how many ranks there are.
 #include <algorithm>
+#include <utility>
 
+#include "formats/frameworks/deepspeed_keys.hpp"
 #include "formats/frameworks/framework_scenario.hpp"
+#include "formats/frameworks/rule_condition.hpp"
+#include "formats/frameworks/rules.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
@@ -12,55 +16,55 @@ class DeepSpeedReader {
   DeepSpeedReader(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
 
   FrameworkScenario run() {
-    pass_what_costs_nothing();
+    sort_keys("");
+    for (const char* section : {"zero_optimization", "fp16", "bf16"}) sort_keys(section);
+    for (const char* section : {"offload_optimizer", "offload_param"}) {
+      sort_keys(std::string("zero_optimization.") + section);
+    }
     read_model_and_ranks();
+    read_experts();
     read_zero();
-    read_batches();
+    read_optimizer();
     read_formats();
+    read_batches();
     read_rest();
+    refuse();
     return std::move(scenario_);
   }
 
  private:
-  void pass_what_costs_nothing() {
-    for (const char* key : {"steps_per_print",
-                            "wall_clock_breakdown",
-                            "gradient_clipping",
-                            "scheduler",
-                            "dump_state",
-                            "tensorboard",
-                            "wandb",
-                            "csv_monitor",
-                            "comet",
-                            "flops_profiler",
-                            "comms_logger",
-                            "zero_allow_untested_optimizer",
-                            "memory_breakdown",
-                            "checkpoint",
-                            "data_sampling",
-                            "aio",
-                            "elasticity",
-                            "autotuning",
-                            "zero_force_ds_cpu_optimizer",
-                            "prescale_gradients",
-                            "gradient_predivide_factor",
-                            "disable_allgather",
-                            "timers",
-                            "dataloader_drop_last",
-                            "seed",
-                            "graph_harvesting",
-                            "use_node_local_storage",
-                            "nebula"}) {
-      tree_.pass(key);
+  void fact(const char* name, bool holds) {
+    if (holds) facts_.set(name, RuleFacts::Words{});
+  }
+  void fact(const char* name, const std::string& word) { facts_.set(name, RuleFacts::Words{word}); }
+
+  // Says of each key of a section whether it is left out, refused or none of the release.
+  void sort_keys(const std::string& section) {
+    const JsonValue* found = section.empty() ? &tree_.root() : tree_.find(section);
+    if (found == nullptr || found->kind != JsonValue::Kind::kObject) return;
+    const std::string last = section.substr(section.rfind('.') + 1);
+    for (const JsonValue& member : found->children) {
+      const std::string path = section.empty() ? member.key : section + "." + member.key;
+      const DeepSpeedKey kind = deepspeed_key(last, member.key);
+      if (kind == DeepSpeedKey::kRemoved) removed_.push_back(path);
+      if (kind == DeepSpeedKey::kUnknown) unknown_.push_back(path);
+      if (kind == DeepSpeedKey::kFree) tree_.pass(path);
+      if (kind == DeepSpeedKey::kOlder) {
+        scenario_.find(path + ": a spelling that the release refuses and older ones pass over; left out");
+      }
     }
+    if (!section.empty()) tree_.pass(section);
   }
 
-  // Values that a launcher's own arguments fill in, as Hugging Face's do.
-  std::optional<std::int64_t> count(const std::string& key) {
+  [[nodiscard]] bool is_auto(const std::string& key) {
     const JsonValue* value = tree_.find(key);
-    if (value != nullptr && value->kind == JsonValue::Kind::kString && value->text == "auto") return std::nullopt;
-    return tree_.number(key, 1);
+    return value != nullptr && value->kind == JsonValue::Kind::kString && value->text == "auto";
   }
+  // Values that a launcher's own arguments fill in, as Hugging Face's do.
+  std::optional<std::int64_t> count(const std::string& key, std::int64_t least = 1) {
+    return is_auto(key) ? std::nullopt : tree_.number(key, least);
+  }
+  bool on(const std::string& key, bool fallback = false) { return is_auto(key) ? fallback : tree_.flag(key, fallback); }
 
   void read_model_and_ranks() {
     if (request_.model.empty()) {
@@ -69,199 +73,302 @@ class DeepSpeedReader {
     } else {
       scenario_.set("model", request_.model);
     }
-    pipeline_ = request_.pipeline.value_or(1);
-    if (const auto stages = tree_.word("pipeline.stages"); stages && *stages != "auto" && !request_.pipeline) {
+    if (request_.pipeline) {
+      pipeline_ = *request_.pipeline;
+    } else if (tree_.has("pipeline.stages") && !is_auto("pipeline.stages")) {
       pipeline_ = tree_.number("pipeline.stages", 1, kMostMeshRanks).value_or(1);
+      scenario_.find("DeepSpeed reads pipeline.stages nowhere: its program's PipelineModule says it, as --stages does");
     }
-    tensor_ =
-        request_.tensor ? *request_.tensor : tree_.number("tensor_parallel.autotp_size", 1, kMostMeshRanks).value_or(1);
-    (void)tree_.find("tensor_parallel.autotp_size");
+    const std::int64_t automatic =
+        std::max<std::int64_t>(1, tree_.number("tensor_parallel.autotp_size", 0, kMostMeshRanks).value_or(1));
+    tensor_ = request_.tensor.value_or(automatic);
+    tree_.pass("tensor_parallel");
+    fact("TENSOR_BY_FLAG", request_.tensor.value_or(1) > 1);
+    sequence_ = tree_.number("sequence_parallel_size", 1, kMostMeshRanks).value_or(1);
+    if (const auto data = tree_.number("data_parallel_size", 1, kMostMeshRanks)) facts_.set("DATA_SIZE", *data);
+    facts_.set("PIPELINE", pipeline_);
+    facts_.set("TENSOR", tensor_);
+    facts_.set("SEQUENCE", sequence_);
+    if (request_.world_size) facts_.set("WORLD", *request_.world_size);
+    // Batches are divided by the ranks that share one; of AutoTP's, DeepSpeed counts each as one.
+    not_sharing_ = pipeline_ * sequence_ * request_.tensor.value_or(1);
     if (request_.sequence) scenario_.set("sequence", *request_.sequence);
     scenario_.set("devices", pipeline_);
     if (tensor_ > 1) scenario_.set("tp", tensor_);
-    if (pipeline_ > 1) {
-      scenario_.set("schedule", std::string("1f1b"));
-      scenario_.set("partition", std::string("deepspeed"));
-      scenario_.find(
-          "the training script says PipelineModule's partition_method: its default, parameters, is taken; write "
-          "partition = \"deepspeed:METHOD\" for another");
+    if (sequence_ > 1) {
+      scenario_.set("cp", sequence_);
+      scenario_.set("context-exchange", std::string("all-to-all"));
+    }
+    if (pipeline_ > 1) read_pipeline();
+    tree_.pass("pipeline");
+  }
+
+  void read_pipeline() {
+    scenario_.set("schedule", std::string("1f1b"));
+    scenario_.set("partition", std::string("deepspeed"));
+    const std::string method = tree_.word("pipeline.partition").value_or("best");
+    if (method != "best" && method != "parameters") {
+      scenario_.find("DeepSpeed reads pipeline.partition nowhere: PipelineModule's partition_method says it; write " +
+                     ("partition = \"deepspeed:" + method + "\" where that is so"));
+    }
+    const bool activations = tree_.flag("pipeline.pipe_partitioned", true);
+    const bool gradients = tree_.flag("pipeline.grad_partitioned", true);
+    if (tensor_ > 1 && (activations || gradients)) scenario_.set("scatter-gather", std::string("true"));
+    if (tensor_ > 1 && activations != gradients) {
+      scenario_.find("pipe_partitioned and grad_partitioned differ: both ways count as sliced");
     }
     // PipelineModule keeps the input of so many layers in a row; 0: recomputes nothing.
     const std::int64_t interval = tree_.number("pipeline.activation_checkpoint_interval").value_or(0);
-    if (interval > 0) scenario_.set("recompute", std::string("full"));
+    if (interval == 0) return;
+    scenario_.set("recompute", std::string("full"));
     if (interval > 1) scenario_.set("recompute-blocks", "chunks:" + std::to_string(interval));
-    for (const char* key :
-         {"pipeline.partition", "pipeline.seed_layers", "pipeline.pipe_partitioned", "pipeline.grad_partitioned"}) {
-      (void)tree_.find(key);
+    scenario_.find("pipeline.activation_checkpoint_interval: embedding and head, which run again too, do not here");
+  }
+
+  void read_experts() {
+    const std::string section = "expert_parallel.";
+    const bool enabled = on(section + "enabled");
+    experts_ = enabled ? tree_.number(section + "autoep_size", 1, kMostMeshRanks).value_or(1) : 1;
+    fact("AUTO_EP", enabled);
+    facts_.set("EXPERT", experts_);
+    facts_.set("EXPERT_TENSOR", tree_.number(section + "expert_tensor_parallel_size", 1, kMostMeshRanks).value_or(1));
+    if (experts_ > 1) {
+      scenario_.set("ep", experts_);
+      if (tree_.word(section + "comm_backend").value_or("comm") == "deepep") {
+        scenario_.set("moe-dispatch", std::string("deepep"));
+      }
+      if (tensor_ > 1) scenario_.find("AutoEP with AutoTP: experts are not cut over the tensor ranks; here they are");
     }
+    tree_.pass("expert_parallel");
   }
 
   void read_zero() {
     const std::string zero = "zero_optimization.";
-    stage_ = tree_.number(zero + "stage").value_or(0);
-    if (stage_ > 3) {
-      tree_.complain("P004", zero + "stage", "stage " + std::to_string(stage_), "ZeRO's stages are 0 to 3");
-      stage_ = 0;
+    const JsonValue* section = tree_.find("zero_optimization");
+    if (section != nullptr && section->kind == JsonValue::Kind::kBoolean) {
+      stage_ = section->text == "true" ? 1 : 0;
+    } else {
+      stage_ = count(zero + "stage", 0).value_or(0);
     }
-    if (stage_ > 1 && pipeline_ > 1) {
-      tree_.complain("P012", zero + "stage",
-                     "DeepSpeed's pipelines take ZeRO-1 at most; got stage " + std::to_string(stage_),
-                     "leave out -p and pipeline.stages, or use stage 1");
-    }
+    facts_.set("STAGE", stage_);
     for (const char* key : {"offload_optimizer", "offload_param"}) {
       const std::string device = tree_.word(zero + key + ".device").value_or("none");
-      if (device != "none") {
-        scenario_.find(zero + key + " (" + device +
-                       ") is not modelled: it stays on the GPU, and its traffic costs nothing");
-      }
-      tree_.pass(zero + key);
+      if (device == "none") continue;
+      offloads_ = true;
+      scenario_.find(zero + key + " (" + device +
+                     ") is not modelled: it stays on the GPU, and its traffic costs nothing");
+    }
+    if (const auto ratio = tree_.fraction(zero + "offload_optimizer.ratio"); ratio && *ratio < 1) {
+      fact("OFFLOAD_RATIO", std::string("0"));
     }
     for (const char* key : {"cpu_offload", "cpu_offload_params", "cpu_offload_param"}) {
-      if (tree_.flag(zero + key)) scenario_.find(zero + key + " is not modelled: it stays on the GPU");
+      if (!on(zero + key)) continue;
+      offloads_ = true;
+      scenario_.find(zero + key + " is not modelled: it stays on the GPU");
     }
-    if (tree_.flag(zero + "zero_quantized_weights") || tree_.flag(zero + "zero_quantized_gradients")) {
+    fact("OFFLOAD", offloads_);
+    if (on(zero + "zero_quantized_weights") || on(zero + "zero_quantized_gradients")) {
       scenario_.find("quantised collectives of ZeRO++ are not modelled");
     }
-    if (tree_.number(zero + "zero_hpz_partition_size").value_or(1) > 1) {
+    fact("QUANTIZED", on(zero + "zero_quantized_weights"));
+    if (count(zero + "zero_hpz_partition_size", 0).value_or(1) > 1) {
       scenario_.find("zero_hpz_partition_size: weights are sharded over all data ranks");
     }
-    overlap_ = tree_.flag(zero + "overlap_comm", stage_ == 3);
-    for (const char* key : {"contiguous_gradients",
-                            "reduce_scatter",
-                            "allgather_partitions",
-                            "allgather_bucket_size",
-                            "reduce_bucket_size",
-                            "sub_group_size",
-                            "round_robin_gradients",
-                            "cpu_offload_use_pin_memory",
-                            "load_from_fp32_weights",
-                            "elastic_checkpoint",
-                            "ignore_unused_parameters",
-                            "legacy_stage1",
-                            "stage3_gather_16bit_weights_on_model_save",
-                            "stage3_gather_fp16_weights_on_model_save",
-                            "stage3_max_live_parameters",
-                            "stage3_max_reuse_distance",
-                            "stage3_param_persistence_threshold",
-                            "stage3_param_persitence_threshold",
-                            "stage3_param_persitance_threshold",
-                            "stage3_prefetch_bucket_size",
-                            "stage3_model_persistence_threshold",
-                            "memory_efficient_linear",
-                            "param_persistence_threshold",
-                            "prefetch_bucket_size",
-                            "zero_hpz_partition_size",
-                            "use_multi_rank_bucket_allreduce",
-                            "allgather_sequential",
-                            "use_all_reduce_for_fetch_params",
-                            "module_granularity_threshold",
-                            "log_trace_cache_warnings"}) {
-      (void)tree_.find(zero + key);
-    }
+    overlap_ = on(zero + "overlap_comm", stage_ == 3);
+    fact("OVERLAP", overlap_);
+    fact("REDUCE_SCATTER", on(zero + "reduce_scatter", true));
+    fact("LEGACY", on(zero + "legacy_stage1"));
+    no_norm_ = !on(zero + "compute_grad_norm", true);
+    fact("NO_NORM", no_norm_);
+    fact("CLIPPING", tree_.word("gradient_clipping").value_or("0"));
+    fact("PRESCALE", on("prescale_gradients"));
+    fact("PREDIVIDE", tree_.word("gradient_predivide_factor").value_or("1"));
+    fact("REDUCE_BY", deepspeed_lower(tree_.word("gradient_allreduce_op").value_or("mean")));
+    fact("UNMANAGED", !on("managed_gradient_accumulation", true));
+    if (tree_.has(zero + "zenflow")) scenario_.find(zero + "zenflow is not modelled");
   }
 
-  // samples of a step = samples of a microbatch x microbatches x data ranks: two and the ranks say the third.
-  void read_batches() {
-    const auto batch = count("train_batch_size");
-    auto micro = count("train_micro_batch_size_per_gpu");
-    auto steps = count("gradient_accumulation_steps");
-    const std::int64_t model = pipeline_ * tensor_;
-    std::optional<std::int64_t> data;
-    if (request_.world_size) {
-      if (*request_.world_size % model != 0) {
-        require_key(tree_, "--world-size",
-                    std::to_string(*request_.world_size) +
-                        " ranks are no multiple of pipeline x tensor = " + std::to_string(model),
-                    "give a multiple of it");
-        return;
+  void read_optimizer() {
+    const auto type = tree_.word("optimizer.type");
+    const auto known = deepspeed_optimizer(type.value_or(""));
+    fact("NO_OPTIMIZER", type && (!known || known->name.empty()));
+    if (!type) scenario_.find("the program's own optimizer counts as Adam, with two moments");
+    if (known && type) {
+      muon_ = known->name == "muon";
+      fact("OPTIMIZER", std::string(known->name));
+      fact("UNTESTED", !known->with_zero);
+      std::string flag(known->flag);
+      if (known->momentum && tree_.fraction("optimizer.params.momentum").value_or(0) > 0) {
+        flag = flag == "sgd" ? "momentum" : "adam";
       }
-      data = *request_.world_size / model;
-    } else if (batch && micro && steps && *batch % (*micro * *steps) == 0) {
-      data = *batch / (*micro * *steps);
+      if (flag.empty()) scenario_.find("optimizer.type " + *type + ": counts as Adam, with two moments");
+      if (!flag.empty() && flag != "adam") scenario_.set("optimizer", flag);
     }
-    if (!data) {
-      require_key(tree_, "--world-size", "the file does not say how many ranks there are",
-                  "add --world-size N: a configuration with all three batch sizes would say it");
-      return;
-    }
-    if (batch && micro && !steps) steps = *batch / std::max<std::int64_t>(1, *micro * *data);
-    if (batch && !micro) micro = *batch / std::max<std::int64_t>(1, steps.value_or(1) * *data);
-    if (!batch && !micro) {
-      require_key(tree_, "train_micro_batch_size_per_gpu", "neither a batch nor a microbatch is given as a number",
-                  "write train_micro_batch_size_per_gpu");
-      return;
-    }
-    const std::int64_t all = *micro * steps.value_or(1) * *data;
-    if (*micro < 1 || (batch && all != *batch)) {
-      tree_.complain("P012", "train_batch_size",
-                     std::to_string(*batch) +
-                         " samples are not microbatch x accumulation steps x data ranks = " + std::to_string(*micro) +
-                         " x " + std::to_string(steps.value_or(1)) + " x " + std::to_string(*data),
-                     "DeepSpeed refuses it, too");
-    }
-    if (*data > 1) scenario_.set("dp", *data);
-    if (stage_ > 0 && *data > 1) scenario_.set("zero", stage_);
-    if (overlap_ && *data > 1 && pipeline_ > 1)
-      scenario_.find("zero_optimization.overlap_comm: see --overlap-grad-reduce");
-    scenario_.set("microbatch-size", *micro);
-    scenario_.set("microbatches", steps.value_or(1));
+    fact("ALLOWED", on("zero_allow_untested_optimizer"));
+    fact("CLIPS", tree_.has("optimizer.params.max_grad_norm"));
+    tree_.pass("optimizer");
   }
 
   bool enabled(const std::string& section) {
-    const JsonValue* value = tree_.find(section + ".enabled");
-    if (value != nullptr && value->kind == JsonValue::Kind::kString && value->text == "auto") {
-      scenario_.find(section + ".enabled is \"auto\": it counts as off");
-      return false;
-    }
-    return tree_.flag(section + ".enabled");
+    const std::string key = section + ".enabled";
+    if (!is_auto(key)) return tree_.flag(key);
+    scenario_.find(key + " is \"auto\": it counts as off, as DeepSpeed takes it; a trainer may fill it in");
+    return false;
   }
 
   void read_formats() {
     const bool half = enabled("fp16");
-    const bool bfloat = enabled("bf16") || enabled("bfloat16");
-    for (const char* section : {"fp16", "bf16", "bfloat16"}) tree_.pass(section);
-    scenario_.set("dtype", std::string(bfloat ? "bf16" : half ? "fp16" : "fp32"));
-    if (tree_.flag("amp.enabled")) scenario_.find("amp (Apex) is not modelled: products count in 32 bits");
-    tree_.pass("amp");
-    const std::string sums = tree_.word("data_types.grad_accum_dtype").value_or("");
-    const bool wide = sums == "fp32" || (sums.empty() && bfloat && stage_ < 2);
-    if ((half || bfloat) && !wide) scenario_.set("grad-dtype", std::string(bfloat ? "bf16" : "fp16"));
-    if (bfloat && wide) scenario_.set("low-gradients", std::string("kept"));
+    const std::string section = tree_.has("bf16") ? "bf16" : "bfloat16";
+    const bool bfloat = enabled(section);
+    tree_.pass("bfloat16");
+    const std::string model = half ? "fp16" : bfloat ? "bf16" : "fp32";
+    const std::string sums = deepspeed_format(tree_.word("data_types.grad_accum_dtype").value_or(model));
+    const bool autocast = on("torch_autocast.enabled");
+    fact("FP16", half);
+    fact("BF16", bfloat);
+    fact("AUTOCAST", autocast);
+    fact("FORMAT", model);
+    fact("SUMS", sums);
+    if (const auto given = tree_.word("data_types.param_dtype")) fact("PARAM_FORMAT", deepspeed_format(*given));
+    fact("STATIC_SCALE", tree_.fraction("fp16.loss_scale").value_or(0) != 0);
+    const bool masters = on(section + ".bf16_master_weights_and_grads");
+    const bool states = on(section + ".bf16_optimizer_states");
+    const bool half_masters = on("fp16.fp16_master_weights_and_grads");
+    // Beside ZeRO's own optimizers: BF16_Optimizer, which shares the state as ZeRO-1 does.
+    const bool beside = bfloat && ((stage_ == 1 && sums == "fp32" && !offloads_) || (stage_ == 0 && pipeline_ > 1));
+    fact("MASTERS_16", masters);
+    fact("STATES_16", states);
+    fact("MASTERS_FP16", half_masters);
+    fact("BF16_OPTIMIZER", beside);
+    if (beside && stage_ == 0) stage_ = 1;
+    set_formats(model, sums, autocast);
+    if (beside && !on(section + ".immediate_grad_update")) scenario_.set("low-gradients", std::string("kept"));
+    if (!beside && masters) scenario_.set("master-weights", std::string("bf16"));
+    if (half_masters) scenario_.set("master-weights", std::string("fp16"));
+    const bool muon_in_sums = muon_ && model != "fp32" && sums != "fp32" && (stage_ == 1 || stage_ == 2) && !offloads_;
+    if (muon_in_sums || (!beside && states)) scenario_.set("moment-dtype", std::string(states ? "bf16" : sums));
+    if (muon_in_sums && !states) scenario_.set("second-moment-dtype", std::string("fp32"));
+    tree_.pass("data_types");
     if (const auto type = tree_.word("communication_data_type")) {
+      fact("COMM_FORMAT", deepspeed_lower(*type));
       scenario_.find("communication_data_type " + *type + ": gradients travel as they are summed");
+    }
+    (void)tree_.find("seq_parallel_communication_data_type");
+  }
+
+  void set_formats(const std::string& model, const std::string& sums, bool autocast) {
+    std::string products = model;
+    if (autocast) {
+      const std::string given = tree_.word("torch_autocast.dtype").value_or("");
+      if (given.empty()) scenario_.find("torch_autocast.dtype is not given: PyTorch's on GPUs, fp16");
+      products = given.empty() ? "fp16" : deepspeed_format(given);
+    }
+    tree_.pass("torch_autocast");
+    scenario_.set("dtype", products);
+    if (model == "fp32") {
+      if (products != "fp32") scenario_.set("weight-dtype", std::string("fp32"));
+      if (stage_ > 0) scenario_.set("master-weights", std::string("fp32"));
+    } else if (sums != "fp32") {
+      scenario_.set("grad-dtype", sums);
     }
   }
 
+  // samples of a step = samples of a microbatch x microbatches x data ranks, of which DeepSpeed makes what is left out.
+  void read_batches() {
+    auto batch = count("train_batch_size");
+    auto micro = count("train_micro_batch_size_per_gpu");
+    auto steps = count("gradient_accumulation_steps");
+    for (const char* key : {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}) {
+      if (!is_auto(key) || (batch && micro && steps)) continue;
+      if (batch && (micro || steps)) continue;
+      require_key(tree_, key, std::string(key) + " is \"auto\": the trainer's arguments say it", "write the number");
+    }
+    fact("NO_BATCH", !batch && !micro && !is_auto("train_batch_size") && !is_auto("train_micro_batch_size_per_gpu"));
+    std::optional<std::int64_t> sharing;  // ranks that share a batch
+    const std::int64_t model = pipeline_ * tensor_ * sequence_;
+    if (request_.world_size) {
+      if (*request_.world_size % model != 0) {
+        require_key(tree_, "--world-size",
+                    std::to_string(*request_.world_size) +
+                        " ranks are no multiple of pipeline x tensor x sequence ranks = " + std::to_string(model),
+                    "give a multiple of it");
+        return;
+      }
+      sharing = *request_.world_size / not_sharing_;
+    } else if (batch && micro && steps) {
+      sharing = *batch / (*micro * *steps);
+    }
+    if (!sharing) {
+      require_key(tree_, "--world-size", "the file does not say how many ranks there are",
+                  "add --world-size N: a configuration with all three batch sizes would say it");
+      return;
+    }
+    if (!batch && !micro) return;
+    if (batch && micro && !steps) steps = *batch / *micro / std::max<std::int64_t>(1, *sharing);
+    if (batch && !micro) micro = *batch / std::max<std::int64_t>(1, *sharing) / steps.value_or(1);
+    const std::int64_t rounds = steps.value_or(1);
+    facts_.set("MICRO", *micro);
+    facts_.set("STEPS", rounds);
+    facts_.set("PRODUCT", *micro * rounds * *sharing);
+    if (batch) facts_.set("BATCH", *batch);
+    const std::int64_t data = *sharing * not_sharing_ / model;
+    const bool shared = data * sequence_ > 1;
+    if (data > 1) scenario_.set("dp", data);
+    if (stage_ > 0 && shared) scenario_.set("zero", std::min<std::int64_t>(stage_, 3));
+    if (overlap_ && pipeline_ > 1) {
+      scenario_.find("zero_optimization.overlap_comm: DeepSpeed turns it off in pipelines");
+    } else if (overlap_ && stage_ == 1 && shared) {
+      scenario_.set("overlap-grad-reduce", std::string("true"));
+    }
+    if (no_norm_ && shared) scenario_.set("norm", std::string("none"));
+    scenario_.set("microbatch-size", *micro);
+    scenario_.set("microbatches", rounds);
+  }
+
   void read_rest() {
-    const JsonValue* checkpointing = tree_.find("activation_checkpointing");
-    if (checkpointing != nullptr) {
+    if (tree_.find("activation_checkpointing") != nullptr) {
       scenario_.find(
           "activation_checkpointing says how, the model's code says whether: write recompute = \"full\" where it does");
-      if (tree_.flag("activation_checkpointing.cpu_checkpointing")) {
+      if (on("activation_checkpointing.cpu_checkpointing")) {
         scenario_.find("activation_checkpointing.cpu_checkpointing is not modelled");
       }
     }
     tree_.pass("activation_checkpointing");
-    const std::string optimizer = tree_.word("optimizer.type").value_or("Adam");
-    if (optimizer != "Adam" && optimizer != "AdamW" && optimizer != "FusedAdam" && optimizer != "DeepSpeedCPUAdam") {
-      scenario_.find("optimizer.type " + optimizer + ": counts as Adam, with two moments");
-    }
-    tree_.pass("optimizer");
-    for (const char* section :
-         {"curriculum_learning", "data_efficiency", "compression_training", "progressive_layer_drop", "eigenvalue",
-          "sparse_attention", "hybrid_engine", "quantize_training"}) {
+    for (const char* section : {"data_efficiency", "hybrid_engine", "weight_quantization", "compile"}) {
       if (tree_.has(section)) scenario_.find(in_quotes(section) + " is not modelled: every step counts as a full one");
       tree_.pass(section);
+    }
+  }
+
+  void refuse() {
+    if (!removed_.empty()) facts_.set("REMOVED", removed_);
+    if (!unknown_.empty()) facts_.set("UNKNOWN", unknown_);
+    for (const std::string& key : removed_) tree_.pass(key);
+    const FrameworkRules& rules = *rules_of_framework("deepspeed");
+    for (const FrameworkRule& rule : rules.rows) {
+      if (rule.example.empty() || !holds(rule.condition, facts_)) continue;
+      tree_.problems().add(
+          "P035", tree_.problems().name(), "DeepSpeed refuses this: " + values_in(rule.condition, facts_),
+          std::string(rule.text) + " (" + std::string(rules.release) + ", " + std::string(rule.source) + ")");
     }
   }
 
   ConfigTree& tree_;
   const FrameworkRequest& request_;
   FrameworkScenario scenario_;
+  RuleFacts facts_;
+  std::vector<std::string> removed_;
+  std::vector<std::string> unknown_;
   std::int64_t pipeline_ = 1;
   std::int64_t tensor_ = 1;
+  std::int64_t sequence_ = 1;
+  std::int64_t experts_ = 1;
+  std::int64_t not_sharing_ = 1;
   std::int64_t stage_ = 0;
+  bool offloads_ = false;
   bool overlap_ = false;
+  bool no_norm_ = false;
+  bool muon_ = false;
 };
 
 }  // namespace

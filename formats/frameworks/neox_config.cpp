@@ -166,6 +166,11 @@ class NeoxReader {
       tree_.complain("P004", key("zero_optimization") + ".stage", "stage " + std::to_string(stage),
                      "ZeRO's stages are 0 to 3");
     }
+    if (stage > 1 && tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1) > 1) {
+      tree_.complain("P035", key("zero_optimization") + ".stage",
+                     "DeepSpeed's pipelines take ZeRO-1 at most; got stage " + std::to_string(stage),
+                     "write pipe_parallel_size 0 or 1, or stage 1");
+    }
     zero_ = stage;
     tree_.pass(key("zero_optimization"));
     const std::string method = tree_.word(key("pipe_partition_method")).value_or("type:transformer|mlp");

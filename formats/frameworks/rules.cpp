@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "formats/frameworks/deepspeed_rules.hpp"
 #include "formats/frameworks/pytorch_rules.hpp"
 #include "formats/megatron/rule_table.hpp"
 
 namespace debubble {
 
 const std::vector<FrameworkRules>& framework_rules() {
-  static const std::vector<FrameworkRules> all{megatron_rules(), torchtitan_rules(), nanotron_rules()};
+  static const std::vector<FrameworkRules> all{megatron_rules(), torchtitan_rules(), nanotron_rules(), deepspeed_rules()};
   return all;
 }
 

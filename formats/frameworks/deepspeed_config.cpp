@@ -85,7 +85,10 @@ class DeepSpeedReader {
     tree_.pass("tensor_parallel");
     fact("TENSOR_BY_FLAG", request_.tensor.value_or(1) > 1);
     sequence_ = tree_.number("sequence_parallel_size", 1, kMostMeshRanks).value_or(1);
-    if (const auto data = tree_.number("data_parallel_size", 1, kMostMeshRanks)) facts_.set("DATA_SIZE", *data);
+    // With both, a mesh of theirs is all that counts.
+    if (tree_.has("sequence_parallel_size")) mesh_ = tree_.number("data_parallel_size", 1, kMostMeshRanks);
+    (void)tree_.find("data_parallel_size");
+    if (mesh_) facts_.set("DATA_SIZE", *mesh_);
     facts_.set("PIPELINE", pipeline_);
     facts_.set("TENSOR", tensor_);
     facts_.set("SEQUENCE", sequence_);
@@ -121,7 +124,10 @@ class DeepSpeedReader {
     const std::int64_t interval = tree_.number("pipeline.activation_checkpoint_interval").value_or(0);
     if (interval == 0) return;
     scenario_.set("recompute", std::string("full"));
-    if (interval > 1) scenario_.set("recompute-blocks", "chunks:" + std::to_string(interval));
+    if (interval > 1) {
+      scenario_.find("pipeline.activation_checkpoint_interval " + std::to_string(interval) +
+                     ": counts as 1, the input of every block is kept");
+    }
     scenario_.find("pipeline.activation_checkpoint_interval: embedding and head, which run again too, do not here");
   }
 
@@ -180,7 +186,7 @@ class DeepSpeedReader {
     fact("LEGACY", on(zero + "legacy_stage1"));
     no_norm_ = !on(zero + "compute_grad_norm", true);
     fact("NO_NORM", no_norm_);
-    fact("CLIPPING", tree_.word("gradient_clipping").value_or("0"));
+    fact("CLIPPING", tree_.word("gradient_clipping").value_or("1"));
     fact("PRESCALE", on("prescale_gradients"));
     fact("PREDIVIDE", tree_.word("gradient_predivide_factor").value_or("1"));
     fact("REDUCE_BY", deepspeed_lower(tree_.word("gradient_allreduce_op").value_or("mean")));
@@ -286,7 +292,9 @@ class DeepSpeedReader {
     fact("NO_BATCH", !batch && !micro && !is_auto("train_batch_size") && !is_auto("train_micro_batch_size_per_gpu"));
     std::optional<std::int64_t> sharing;  // ranks that share a batch
     const std::int64_t model = pipeline_ * tensor_ * sequence_;
-    if (request_.world_size) {
+    if (mesh_) {
+      sharing = *mesh_;
+    } else if (request_.world_size) {
       if (*request_.world_size % model != 0) {
         require_key(tree_, "--world-size",
                     std::to_string(*request_.world_size) +
@@ -359,6 +367,7 @@ class DeepSpeedReader {
   RuleFacts facts_;
   std::vector<std::string> removed_;
   std::vector<std::string> unknown_;
+  std::optional<std::int64_t> mesh_;  // data_parallel_size
   std::int64_t pipeline_ = 1;
   std::int64_t tensor_ = 1;
   std::int64_t sequence_ = 1;

@@ -9,7 +9,8 @@
 namespace debubble {
 
 const std::vector<FrameworkRules>& framework_rules() {
-  static const std::vector<FrameworkRules> all{megatron_rules(), torchtitan_rules(), nanotron_rules(), deepspeed_rules()};
+  static const std::vector<FrameworkRules> all{megatron_rules(), torchtitan_rules(), nanotron_rules(),
+                                               deepspeed_rules()};
   return all;
 }
 

@@ -173,28 +173,27 @@ TEST_CASE_IN_FOLDER("formats of states: 8-bit weights, 16-bit moments, gradients
   const auto peak = [&](Words more, const char* category) {
     return folder.json(small_v3(std::move(more)))["devices"][0]["peak_by_category_bytes"][category].get<std::int64_t>();
   };
-  CHECK(peak({"--dtype", "fp8"}, "weights") > peak({}, "weights"));
-  CHECK(peak({"--dtype", "fp8", "--fp8-weights", "alone"}, "weights") == peak({}, "weights"));
-  CHECK(3 * peak({"--moment-dtype", "bf16"}, "optimizer") == 2 * peak({}, "optimizer"));
-  CHECK(2 * peak({"--low-gradients", "kept"}, "gradients") == 3 * peak({}, "gradients"));
-  CHECK(folder.run(small_v3({"--fp8-weights", "alone"})).err.find("error[C004]") != std::string::npos);
-  CHECK(3 * peak({"--master-weights", "none"}, "optimizer") == 2 * peak({}, "optimizer"));
-  CHECK(6 * peak({"--master-weights", "bf16"}, "optimizer") == 5 * peak({}, "optimizer"));
-  CHECK(6 * peak({"--second-moment-dtype", "bf16"}, "optimizer") == 5 * peak({}, "optimizer"));
-  CHECK(3 * peak({"--optimizer", "sgd"}, "optimizer") == peak({}, "optimizer"));
-  CHECK(3 * peak({"--optimizer", "momentum"}, "optimizer") == 2 * peak({}, "optimizer"));
-  CHECK(3 * peak({"--weight-dtype", "fp32"}, "optimizer") == 2 * peak({}, "optimizer"));
-  CHECK(peak({"--weight-dtype", "fp32", "--master-weights", "fp32"}, "optimizer") == peak({}, "optimizer"));
-  CHECK(peak({"--weight-dtype", "fp32"}, "weights") == 2 * peak({}, "weights"));
-  CHECK(peak({"--weight-dtype", "fp32"}, "activations") > peak({}, "activations"));
-  const std::int64_t muon = peak({"--optimizer", "muon"}, "optimizer");
-  CHECK(muon > peak({"--optimizer", "momentum"}, "optimizer"));
+  CHECK(peak("--dtype fp8", "weights") > peak({}, "weights"));
+  CHECK(peak("--dtype fp8 --fp8-weights alone", "weights") == peak({}, "weights"));
+  CHECK(3 * peak("--moment-dtype bf16", "optimizer") == 2 * peak({}, "optimizer"));
+  CHECK(2 * peak("--low-gradients kept", "gradients") == 3 * peak({}, "gradients"));
+  CHECK(3 * peak("--master-weights none", "optimizer") == 2 * peak({}, "optimizer"));
+  CHECK(6 * peak("--master-weights bf16", "optimizer") == 5 * peak({}, "optimizer"));
+  CHECK(6 * peak("--second-moment-dtype bf16", "optimizer") == 5 * peak({}, "optimizer"));
+  CHECK(3 * peak("--optimizer sgd", "optimizer") == peak({}, "optimizer"));
+  CHECK(3 * peak("--optimizer momentum", "optimizer") == 2 * peak({}, "optimizer"));
+  CHECK(3 * peak("--weight-dtype fp32", "optimizer") == 2 * peak({}, "optimizer"));
+  CHECK(peak("--weight-dtype fp32 --master-weights fp32", "optimizer") == peak({}, "optimizer"));
+  CHECK(peak("--weight-dtype fp32", "weights") == 2 * peak({}, "weights"));
+  CHECK(peak("--weight-dtype fp32", "activations") > peak({}, "activations"));
+  const std::int64_t muon = peak("--optimizer muon", "optimizer");
+  CHECK(muon > peak("--optimizer momentum", "optimizer"));
   CHECK(muon < peak({}, "optimizer"));
-  for (const std::vector<std::string>& idle : {std::vector<std::string>{"--dtype", "fp32", "--low-gradients", "kept"},
-                                               {"--dtype", "fp32", "--master-weights", "bf16"},
-                                               {"--optimizer", "sgd", "--moment-dtype", "bf16"},
-                                               {"--optimizer", "momentum", "--second-moment-dtype", "bf16"}}) {
-    CHECK(folder.run(small_v3(idle)).err.find("error[C004]") != std::string::npos);
+  for (const char* idle :
+       {"--fp8-weights alone", "--dtype fp32 --low-gradients kept", "--dtype fp32 --master-weights bf16",
+        "--optimizer sgd --moment-dtype bf16", "--optimizer momentum --second-moment-dtype bf16"}) {
+    CAPTURE(idle);
+    CHECK(contains(folder.run(small_v3(idle)).err, "error[C004]"));
   }
 }
 

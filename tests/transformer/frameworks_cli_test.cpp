@@ -141,18 +141,21 @@ devices = 2
 tp = 2
 schedule = "1f1b"
 partition = "deepspeed"
+scatter-gather = true
+dtype = "bf16"
+grad-dtype = "bf16"
+low-gradients = "kept"
 dp = 2
+zero = 1
 microbatch-size = 16
 microbatches = 8
-dtype = "bf16"
-low-gradients = "kept"
 )");
   folder.write("zero.json", R"({"train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": 3,
-    "offload_optimizer": {"device": "nvme"}}, "fp16": {"enabled": true}, "curriculum_learning": {"enabled": true}})");
+    "offload_optimizer": {"device": "nvme"}}, "fp16": {"enabled": true}, "hybrid_engine": {"enabled": true}})");
   const auto read = folder.run("import --from deepspeed zero.json --model llama2-7b --world-size 4");
   CHECK(contains(read.out, "zero = 3\n"));
   CHECK(contains(read.err, "offload_optimizer (nvme) is not modelled"));
-  CHECK(contains(read.err, "\"curriculum_learning\" is not modelled"));
+  CHECK(contains(read.err, "\"hybrid_engine\" is not modelled"));
 }
 
 TEST_CASE_IN_FOLDER("nanotron, GPT-NeoX, Megatron-LM's YAML, Primus and recipes of Megatron-Bridge") {

@@ -201,11 +201,11 @@ TEST_CASE("what shards and steps in Megatron-LM") {
   const MegatronScenario both = of_line(legal_line(fsdp + "--overlap-grad-reduce --overlap-param-gather"));
   CHECK(set_by_line(both, "overlap-grad-reduce") == "(none)");
   CHECK(set_by_line(both, "overlap-param-gather") == "(none)");
-  const auto moments = [](const std::string& more) { return set_by_line(of_line(legal_line(more)), "moments"); };
-  CHECK(moments("") == "(none)");
-  CHECK(moments("--optimizer sgd") == "1");
-  CHECK(moments("--optimizer sgd --sgd-momentum 0") == "0");
-  CHECK(moments("--optimizer muon") == "1");
+  const auto optimizer = [](const std::string& more) { return set_by_line(of_line(legal_line(more)), "optimizer"); };
+  CHECK(optimizer("") == "(none)");
+  CHECK(optimizer("--optimizer sgd") == "momentum");
+  CHECK(optimizer("--optimizer sgd --sgd-momentum 0") == "sgd");
+  CHECK(optimizer("--optimizer muon") == "muon");
   const std::string aware =
       "--bf16 --use-distributed-optimizer --use-precision-aware-optimizer --main-grads-dtype bf16";
   CHECK(set_by_line(of_line(legal_line(aware)), "grad-dtype") == "bf16");

@@ -16,7 +16,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::array<std::string_view, 3> kFrameworks{"torchtitan", "nanotron", "deepspeed"};
+constexpr std::array<std::string_view, 3> kCuttingFrameworks{"torchtitan", "nanotron", "deepspeed"};
 
 [[noreturn]] void refuse_rule(std::string_view text) {
   fail("S061", "--partition", "\"" + std::string(text) + "\" is no rule of a framework",
@@ -32,7 +32,7 @@ struct CutItem {
   int layers = 1;  // of the profile
 };
 
-std::vector<CutItem> items_of(const LayersToCut& cut) {
+std::vector<CutItem> dealt_items(const LayersToCut& cut) {
   const LayerCounts counts = count_layers(*cut.profile);
   const int blocks_end = counts.embedding + counts.blocks;
   std::vector<CutItem> items;
@@ -183,7 +183,7 @@ struct DeepspeedPrefix {
 
 bool is_framework_cut(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
-  return std::find(kFrameworks.begin(), kFrameworks.end(), name) != kFrameworks.end();
+  return std::find(kCuttingFrameworks.begin(), kCuttingFrameworks.end(), name) != kCuttingFrameworks.end();
 }
 
 std::vector<int> framework_cut(std::string_view text, const LayersToCut& cut) {
@@ -195,7 +195,7 @@ std::vector<int> framework_cut(std::string_view text, const LayersToCut& cut) {
   if (name == "torchtitan") {
     layers = torchtitan_layers(method, cut);
   } else {
-    const std::vector<CutItem> items = items_of(cut);
+    const std::vector<CutItem> items = dealt_items(cut);
     layers =
         layers_of_parts(name == "nanotron" ? nanotron_parts(cut, items) : deepspeed_parts(method, cut, items), items);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kModel = "model_spec.model";
 
-const JsonValue* part_of(const JsonValue* value, std::string_view path) {
+const JsonValue* member_at(const JsonValue* value, std::string_view path) {
   while (value != nullptr && !path.empty()) {
     const std::size_t end = std::min(path.find('.'), path.size());
     const auto named = [&](const JsonValue& member) { return member.key == path.substr(0, end); };
@@ -26,19 +26,19 @@ const JsonValue* part_of(const JsonValue* value, std::string_view path) {
 }
 
 std::int64_t size_in(const JsonValue* value, std::string_view path, std::int64_t otherwise = 0) {
-  const JsonValue* const found = part_of(value, path);
+  const JsonValue* const found = member_at(value, path);
   return found != nullptr && found->kind == JsonValue::Kind::kInteger ? found->integer : otherwise;
 }
 
 bool switch_in(const JsonValue* value, std::string_view path, bool otherwise = false) {
-  const JsonValue* const found = part_of(value, path);
+  const JsonValue* const found = member_at(value, path);
   return found == nullptr || found->kind != JsonValue::Kind::kBoolean ? otherwise : found->text == "true";
 }
 
 class TitanSpec {
  public:
   TitanSpec(ConfigTree& tree, FrameworkScenario& scenario)
-      : tree_(tree), scenario_(scenario), model_(tree.find(kModel)), layers_(part_of(model_, "layers")) {}
+      : tree_(tree), scenario_(scenario), model_(tree.find(kModel)), layers_(member_at(model_, "layers")) {}
 
   std::int64_t read() {
     tree_.pass("model_spec");
@@ -59,7 +59,7 @@ class TitanSpec {
     add_experts();
     add_windows();
     if (switch_in(model_, "enable_weight_tying")) add("tied_embedding", "yes");
-    if (const JsonValue* mtp = part_of(model_, "mtp_layers"); mtp != nullptr && !mtp->children.empty()) {
+    if (const JsonValue* mtp = member_at(model_, "mtp_layers"); mtp != nullptr && !mtp->children.empty()) {
       add("predicted_tokens", static_cast<std::int64_t>(mtp->children.size()));
     }
     say_what_is_left_out();
@@ -76,14 +76,14 @@ class TitanSpec {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(layers_->children.size()); }
   [[nodiscard]] const JsonValue* first(std::string_view path) const {
     for (const JsonValue& layer : layers_->children) {
-      if (const JsonValue* const found = part_of(&layer, path)) return found;
+      if (const JsonValue* const found = member_at(&layer, path)) return found;
     }
     return nullptr;
   }
 
   [[nodiscard]] bool modelled() {
     for (const JsonValue& layer : layers_->children) {
-      if (part_of(&layer, "attention") == nullptr || part_of(&layer, "delta_net") != nullptr) {
+      if (member_at(&layer, "attention") == nullptr || member_at(&layer, "delta_net") != nullptr) {
         tree_.complain("F033", std::string(kModel) + ".layers",
                        "blocks without attention (linear attention, state spaces) are not modelled",
                        "transformers are: give one with --model FILE.json");
@@ -95,7 +95,7 @@ class TitanSpec {
                                                 "moe.router.top_k",   "moe.routed_experts.inner_experts.hidden_dim"};
     for (const JsonValue& layer : layers_->children) {
       for (const char* size : kAlike) {
-        const JsonValue* const own = part_of(&layer, size);
+        const JsonValue* const own = member_at(&layer, size);
         if (own == nullptr || own->integer == size_in(first(size), "")) continue;
         tree_.complain("F033", std::string(kModel) + ".layers",
                        "blocks of several sizes are not read: " + std::string(size),
@@ -127,8 +127,8 @@ class TitanSpec {
       break;
     }
     if (switch_in(attention, "wo.bias")) add("output_bias", "yes");
-    const JsonValue* norm = part_of(attention, "qk_norm");
-    if (norm == nullptr) norm = part_of(attention, "q_norm");
+    const JsonValue* norm = member_at(attention, "qk_norm");
+    if (norm == nullptr) norm = member_at(attention, "q_norm");
     if (norm != nullptr) {
       const bool weights = switch_in(norm, "elementwise_affine", true);
       add("qk_norm", !weights ? "plain" : size_in(norm, "normalized_shape", head) > head ? "whole" : "head");
@@ -142,7 +142,7 @@ class TitanSpec {
     // Where every block has experts, nothing is as wide as the model says; its place holds the experts' width.
     add("feed_forward", dense != nullptr ? size_in(dense, "w1.out_features")
                                          : size_in(first("moe"), "routed_experts.inner_experts.hidden_dim"));
-    if (dense != nullptr && part_of(dense, "w3") == nullptr) add("gated", "no");
+    if (dense != nullptr && member_at(dense, "w3") == nullptr) add("gated", "no");
   }
 
   void add_experts() {
@@ -163,7 +163,7 @@ class TitanSpec {
     if (switch_in(moe, "router.gate.bias")) add("router_bias", "yes");
     if (name_ == "gpt_oss") add("mlp_biases", "yes");
     std::string blocks;
-    for (const JsonValue& layer : layers_->children) blocks += part_of(&layer, "moe") != nullptr ? '1' : '0';
+    for (const JsonValue& layer : layers_->children) blocks += member_at(&layer, "moe") != nullptr ? '1' : '0';
     const std::size_t dense = blocks.find('1');
     if (blocks.find('0', dense) != std::string::npos) return add("expert_blocks", blocks);
     if (dense > 0) add("dense_layers", static_cast<std::int64_t>(dense));
@@ -189,7 +189,7 @@ class TitanSpec {
   }
 
   void say_what_is_left_out() {
-    if (part_of(model_, "vision_encoder") != nullptr) {
+    if (member_at(model_, "vision_encoder") != nullptr) {
       scenario_.find("vision_encoder: images are not modelled, the model is its decoder");
     }
     if (first("attention.o_gate") != nullptr) {

@@ -153,7 +153,7 @@ class Translation {
   // DeepSpeed's pipeline engine has a cut of its own; by default of blocks, which is even where they divide.
   std::string pipeline_cut_text(const MegatronCut& cut) {
     const auto method = in_.word("pp-partition-method");
-    const bool engine = in_.flag("deepspeed") && !in_.flag("no-pipeline-parallel");
+    const bool engine = (in_.flag("deepspeed") || method) && !in_.flag("no-pipeline-parallel");
     if (!engine || cut.partition != "even" || (!method && layers_ % pipeline_ == 0)) return cut.partition;
     return "deepspeed:" + method.value_or("type:transformer");
   }

@@ -48,8 +48,8 @@ TEST_CASE("Megatron-DeepSpeed's spellings and defaults of the model") {
   const std::string latent = sizes("--multi-latent-attention --kv-channels 64");
   CHECK(contains(latent, "head_size=128"));
   CHECK_FALSE(contains(latent, "head_size=64"));
-  CHECK(contains(sizes("--mtp-num-layers 1"), "predicted_tokens=1"));
-  CHECK(contains(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32001"));
+  CHECK(contains(sizes("--mtp-num-layers 1 --position-embedding-type rope"), "predicted_tokens=1"));
+  CHECK(contains(sizes("--tokenizer-type NullTokenizer --make-vocab-size-divisible-by 1"), "vocabulary=32000"));
 }
 
 TEST_CASE("attention and ranks of a sequence by the framework") {
@@ -81,14 +81,15 @@ TEST_CASE("what changes time or memory and is not modelled is named") {
       "--seq-length 64 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16 ";
   const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
   CHECK(of("--optimizer adam --empty-unused-memory-level 0 --data-path a --data-cache-path b").findings.empty());
-  CHECK(argument_noted(of("--optimizer muon"), "--optimizer muon: counts as Adam"));
+  CHECK(argument_noted(of("--optimizer muon"), "--optimizer muon: one number per weight"));
   CHECK(argument_noted(of("--no-rope-fusion"), "fused kernels switched off"));
   CHECK(argument_noted(of("--empty-unused-memory-level 2"), "what slows a step down"));
   CHECK(argument_noted(of("--retro-add-retriever"), "parts of another model"));
   CHECK(argument_noted(of("--moe-permute-fusion"), "details of the exchange of tokens"));
   CHECK(argument_noted(of("--ddp-num-buckets 4"), "--ddp-num-buckets 4: not modelled"));
-  CHECK(argument_noted(of("--data-parallel-size 4"), "--data-parallel-size 4: not known"));
-  CHECK(argument_noted(of("--tensor-model-parallel-size 2 --distribute-saved-activations"),
+  CHECK(argument_noted(of("--data-parallel-mode 4"), "--data-parallel-mode 4: not known"));
+  CHECK(argument_noted(of("--tensor-model-parallel-size 2 --distribute-saved-activations --recompute-granularity full "
+                          "--recompute-method uniform --recompute-num-layers 1"),
                        "--distribute-saved-activations"));
   const auto program = [&](const std::string& name) {
     std::string changed = plain;

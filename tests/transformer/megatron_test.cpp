@@ -125,29 +125,32 @@ TEST_CASE("modules that are recomputed, 8-bit weights, moments, and DeepSpeed's 
   const std::string dense =
       "torchrun --nproc_per_node 8 x.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 64 "
       "--micro-batch-size 1 ";
-  const std::string modules =
-      "--bf16 --recompute-granularity selective --recompute-modules mlp moe core_attn mlp spin ";
+  const std::string modules = "--bf16 --recompute-granularity selective --recompute-modules mlp moe core_attn mlp ";
+  const std::string fork = "--of-a-fork ";  // whose names are not Megatron-LM's own
   const MegatronScenario some = read_megatron(dense + modules, "x.sh");
   CHECK(flag(some, "recompute") == "selective");
   CHECK(flag(some, "recompute-modules") == "mlp,core_attn");
   CHECK(found(some, "moe: the model has none"));
-  CHECK(found(some, "spin: not known"));
+  CHECK_THROWS_AS((void)read_megatron(dense + modules + "spin", "x.sh"), InputError);
+  CHECK(found(read_megatron(dense + modules + "spin " + fork, "x.sh"), "spin: not known"));
   const MegatronScenario experts = read_megatron(dense + modules + "--num-experts 8", "x.sh");
   CHECK(flag(experts, "recompute-modules") == "mlp,moe,core_attn");
   CHECK(flag(read_megatron(dense + "--recompute-granularity selective --recompute-modules core_attn", "x.sh"),
              "recompute-modules") == "(none)");
-  CHECK(flag(read_megatron(dense + "--bf16 --fp8-format hybrid --fp8-param-gather", "x.sh"), "fp8-weights") == "alone");
-  const std::string aware = "--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16";
+  CHECK(flag(read_megatron(dense + "--bf16 --use-distributed-optimizer --fp8-format hybrid --fp8-param-gather", "x.sh"),
+             "fp8-weights") == "alone");
+  const std::string aware =
+      "--use-distributed-optimizer --use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16";
   CHECK(flag(read_megatron(dense + aware, "x.sh"), "moment-dtype") == "bf16");
-  const std::string wide = "--use-precision-aware-optimizer --exp-avg-dtype torch.bfloat16 ";
+  const std::string wide = fork + "--use-precision-aware-optimizer --exp-avg-dtype torch.bfloat16 ";
   const MegatronScenario first = read_megatron(dense + wide, "x.sh");
   CHECK(flag(first, "moment-dtype") == "bf16");
   CHECK(found(first, "--exp-avg-sq-dtype fp32: counts as --exp-avg-dtype bf16"));
   const MegatronScenario second =
-      read_megatron(dense + "--use-precision-aware-optimizer --exp-avg-sq-dtype fp8", "x.sh");
+      read_megatron(dense + fork + "--use-precision-aware-optimizer --exp-avg-sq-dtype fp8", "x.sh");
   CHECK(flag(second, "moment-dtype") == "(none)");
   CHECK(found(second, "--exp-avg-sq-dtype fp8: counts as --exp-avg-dtype fp32"));
-  CHECK(found(read_megatron(dense + "--exp-avg-dtype bf16", "x.sh"), "without --use-precision-aware-optimizer"));
+  CHECK(found(read_megatron(dense + fork + "--exp-avg-dtype bf16", "x.sh"), "without --use-precision-aware-optimizer"));
   CHECK(found(read_megatron(dense + wide + "--exp-avg-sq-dtype int4", "x.sh"), "int4: not known"));
   const MegatronScenario deepspeed = read_megatron(dense + "--bf16 --deepspeed --zero-stage 0", "x.sh");
   CHECK(flag(deepspeed, "low-gradients") == "kept");
@@ -162,7 +165,9 @@ TEST_CASE("the older word for selective recomputation takes modules, too") {
   const MegatronScenario both = read_megatron(dense + "--recompute-activations --recompute-modules mlp", "x.sh");
   CHECK(flag(both, "recompute") == "selective");
   CHECK(flag(both, "recompute-modules") == "mlp");
-  const std::string full = "--recompute-granularity full --recompute-method uniform --recompute-modules mlp";
+  const std::string full =
+      "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1 "
+      "--recompute-modules mlp";
   const MegatronScenario all = read_megatron(dense + full, "x.sh");
   CHECK(flag(all, "recompute") == "full");
   CHECK(flag(all, "recompute-modules") == "(none)");
@@ -180,7 +185,8 @@ TEST_CASE("experts, latent attention and interleaving") {
       "--expert-model-parallel-size 32 --pipeline-model-parallel-size 8 --num-layers-per-virtual-pipeline-stage 4 "
       "--position-embedding-type rope --disable-bias-linear --untie-embeddings-and-output-weights --bf16 "
       "--micro-batch-size 1 --global-batch-size 2048 --vocab-size 129280 --mtp-num-layers 1 "
-      "--attention-dropout 0 --hidden-dropout 0 --recompute-granularity full --recompute-method uniform",
+      "--attention-dropout 0 --hidden-dropout 0 --recompute-granularity full --recompute-method uniform "
+      "--recompute-num-layers 1 --moe-token-dispatcher-type alltoall",
       "x.sh");
   CHECK(flag(scenario, "model") == "llama");
   const std::string sizes = flag(scenario, "model-size");
@@ -216,8 +222,9 @@ TEST_CASE("buckets and the exchange of tokens") {
       "16 "
       "--seq-length 4096 --num-experts 16 --expert-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64 "
       "--vocab-size 50000 --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope "
-      "--overlap-grad-reduce --overlap-param-gather --ddp-bucket-size 50000000 --moe-token-dispatcher-type ";
-  const MegatronScenario flex = read_megatron(script + "flex --moe-enable-deepep --use-distributed-optimizer", "x.sh");
+      "--bf16 --overlap-grad-reduce --ddp-bucket-size 50000000 --moe-token-dispatcher-type ";
+  const MegatronScenario flex =
+      read_megatron(script + "flex --moe-enable-deepep --use-distributed-optimizer --overlap-param-gather", "x.sh");
   CHECK(flag(flex, "overlap-grad-reduce") == "true");
   CHECK(flag(flex, "overlap-param-gather") == "true");
   CHECK(flag(flex, "bucket-size") == "50000000");
@@ -236,9 +243,9 @@ TEST_CASE("buckets and the exchange of tokens") {
 TEST_CASE("transfers that are not to overlap are one exchange between two steps") {
   const std::string interleaved =
       "--num-layers 8 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --micro-batch-size 1 "
-      "--global-batch-size 4 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2 ";
-  CHECK(flag(read_megatron("torchrun --nproc_per_node 2 x.py " + interleaved, "x"), "p2p") == "(none)");
-  CHECK(flag(read_megatron("torchrun --nproc_per_node 2 x.py " + interleaved + "--no-overlap-p2p-communication", "x"),
+      "--global-batch-size 4 --pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 1 ";
+  CHECK(flag(read_megatron("torchrun --nproc_per_node 4 x.py " + interleaved, "x"), "p2p") == "(none)");
+  CHECK(flag(read_megatron("torchrun --nproc_per_node 4 x.py " + interleaved + "--no-overlap-p2p-communication", "x"),
              "p2p") == "coupled");
 }
 
@@ -316,9 +323,10 @@ TEST_CASE("numbers that divide something are no zeros") {
       CHECK(flag(read_megatron(before + "a.py " + model, "x"), "devices") == "1");
     }
   }
-  CHECK(found(
-      read_megatron("torchrun --nproc_per_node 8 a.py " + model + "--micro-batch-size 4 --global-batch-size 65", "x"),
-      "not a multiple of microbatch"));
+  const std::string uneven =
+      "torchrun --nproc_per_node 8 a.py " + model + "--micro-batch-size 4 --global-batch-size 65";
+  CHECK_THROWS_AS((void)read_megatron(uneven, "x"), InputError);
+  CHECK(found(read_megatron(uneven + " --deepspeed --zero-stage 1", "x"), "not a multiple of microbatch"));
 }
 
 TEST_CASE("the file has a line per flag, and the findings as comments") {

@@ -1,33 +1,12 @@
-// What a framework itself decides about a run, one row for each decision: import refuses by these rows, and `debubble
-// explain framework NAME` prints them.
+// The rules of all frameworks: import refuses by them, and `debubble explain framework NAME` prints them.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "formats/rules/framework_rule.hpp"
+
 namespace debubble {
-
-enum class RuleKind : std::uint8_t { kRefuses, kCut, kDefault, kNotModelled };
-
-struct FrameworkRule {
-  RuleKind kind = RuleKind::kRefuses;
-  // What the row is about. Of kRefuses with an example: what is refused, in the form of rule_condition.hpp, by which it
-  // is tried. Others say it in words.
-  std::string_view condition{};
-  std::string_view text{};     // what the framework does then, or what is done here in its place
-  std::string_view source{};   // file and function of the release
-  std::string_view example{};  // kRefuses: what makes the rows' legal run (FrameworkRules::legal) break this one
-  bool of_sizes = false;       // kRefuses: of ranks, batches and layers, which forks cannot have otherwise either
-};
-
-struct FrameworkRules {
-  std::string_view name;     // "megatron"
-  std::string_view title;    // "Megatron-LM"
-  std::string_view release;  // "megatron-core 0.19.2"
-  std::string_view legal;    // a run that breaks none
-  std::vector<FrameworkRule> rows;
-};
 
 // By name.
 [[nodiscard]] const std::vector<FrameworkRules>& framework_rules();

@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostBlocks = 100'000;
+constexpr std::size_t kMostOfPattern = 100'000;
 
 // Lists of 0 and 1 with + between them and *N behind, brackets around.
 class PythonList {
@@ -32,7 +32,7 @@ class PythonList {
     List list = product(depth);
     while (list && take('+')) {
       const List more = product(depth);
-      if (!more || list->size() + more->size() > kMostBlocks) return std::nullopt;
+      if (!more || list->size() + more->size() > kMostOfPattern) return std::nullopt;
       list->insert(list->end(), more->begin(), more->end());
     }
     return list;
@@ -48,7 +48,7 @@ class PythonList {
     while (list && (before || take('*'))) {
       const auto times = before ? before : number();
       before.reset();
-      if (!times || *times * list->size() > kMostBlocks) return std::nullopt;
+      if (!times || *times * list->size() > kMostOfPattern) return std::nullopt;
       const std::vector<bool> once = *list;
       list->clear();
       for (std::size_t k = 0; k < *times; ++k) list->insert(list->end(), once.begin(), once.end());
@@ -77,7 +77,7 @@ class PythonList {
     std::string_view rest = text_.substr(at_);
     if (rest.empty() || rest.front() < '0' || rest.front() > '9') return std::nullopt;
     const auto value = take_whole<std::size_t>(rest);
-    if (!value || *value > kMostBlocks) return std::nullopt;
+    if (!value || *value > kMostOfPattern) return std::nullopt;
     at_ = text_.size() - rest.size();
     return value;
   }
@@ -95,7 +95,7 @@ std::optional<std::vector<bool>> expert_blocks(const std::string& text, std::int
   }
   if (plain.find('[') != std::string::npos) return PythonList(plain).run();
   const auto every = count_of(plain, std::int64_t{1} << 31);
-  if (!every || *every < 1 || layers < 0 || layers > static_cast<std::int64_t>(kMostBlocks)) return std::nullopt;
+  if (!every || *every < 1 || layers < 0 || layers > static_cast<std::int64_t>(kMostOfPattern)) return std::nullopt;
   std::vector<bool> blocks;
   for (std::int64_t k = 0; k < layers; ++k) blocks.push_back(k % *every == 0);
   return blocks;

@@ -11,7 +11,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMostLayers = 100'000;  // and stages, that are written out
+constexpr std::int64_t kMostWrittenOut = 100'000;  // and stages, that are written out
 
 // How many layers each rank has, and which of the ends count as layers.
 struct LayersOfRanks {
@@ -72,7 +72,7 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   const std::int64_t sharing = ranks - (first ? 1 : 0) - (last ? 1 : 0);
   const std::int64_t predicted = in.number("mtp-num-layers").value_or(0);
   const bool few =
-      std::max({ranks * cut.chunks, layers, first.value_or(0), last.value_or(0), predicted}) <= kMostLayers;
+      std::max({ranks * cut.chunks, layers, first.value_or(0), last.value_or(0), predicted}) <= kMostWrittenOut;
   std::optional<std::string> letters;
   if (few && middle >= 0 && (sharing == 0 ? middle == 0 : middle % sharing == 0)) {
     of.ranks.assign(static_cast<std::size_t>(ranks), sharing == 0 ? 0 : middle / sharing);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "formats/frameworks/rules.hpp"
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/rule_facts.hpp"
+#include "formats/megatron/rule_table.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 
@@ -42,7 +42,7 @@ void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch
   if (const auto found = launch.environment.find(kConnections); found != launch.environment.end()) {
     facts.set(kConnections, RuleFacts::Words{found->second});
   }
-  const FrameworkRules& rules = *rules_of_framework("megatron");
+  static const FrameworkRules rules = megatron_rules();
   const bool fork = is_a_fork(arguments);
   std::vector<Diagnostic> problems;
   for (const FrameworkRule& rule : rules.rows) {

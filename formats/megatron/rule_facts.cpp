@@ -47,6 +47,12 @@ constexpr std::array<std::pair<const char*, const char*>, 34> kDefaults{
      {"normalization", "LayerNorm"},
      {"wgrad-deferral-limit", "0"}}};
 
+// Of numbers from 0 on; what is too large to count stays the largest.
+std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 61;
+  return b > 0 && a > kMost / b ? kMost : a * b;
+}
+
 class FactsOfRun {
  public:
   explicit FactsOfRun(std::optional<std::int64_t> ranks) : world_(ranks) {}
@@ -76,7 +82,7 @@ class FactsOfRun {
   [[nodiscard]] std::optional<std::int64_t> number(const char* name) const {
     const RuleFacts::Words* words = facts_.find(name);
     if (words == nullptr || words->empty()) return std::nullopt;
-    return count_of(words->front(), std::int64_t{1} << 40);
+    return count_of(words->front(), std::int64_t{1} << 31);
   }
 
   [[nodiscard]] std::int64_t number(const char* name, std::int64_t otherwise) const {
@@ -94,12 +100,13 @@ class FactsOfRun {
     pipeline_ = number("pipeline-model-parallel-size", 1);
     const std::int64_t context = number("context-parallel-size", 1);
     const std::int64_t parts = tensor_ > 0 ? number("tensor-parallel-num-weight-shards", tensor_) / tensor_ : 1;
-    const std::int64_t model = tensor_ * pipeline_ * context * std::max<std::int64_t>(parts, 1);
+    const std::int64_t model =
+        capped_product(capped_product(tensor_, pipeline_), capped_product(context, std::max<std::int64_t>(parts, 1)));
     const std::int64_t etp = number("expert-tensor-parallel-size", tensor_);
     facts_.set("SHARDS", parts);
     facts_.set("MODEL", model);
     facts_.set("ETP", etp);
-    facts_.set("EXPERT_MODEL", etp * number("expert-model-parallel-size", 1) * pipeline_);
+    facts_.set("EXPERT_MODEL", capped_product(capped_product(etp, number("expert-model-parallel-size", 1)), pipeline_));
     if (world_) facts_.set("WORLD", *world_);
     if (world_ && model > 0 && *world_ % model == 0) replicas_ = *world_ / model;
     if (replicas_) facts_.set("RANKS", *replicas_);
@@ -110,18 +117,19 @@ class FactsOfRun {
     const RuleFacts::Words* parts_of_context = facts_.find("hierarchical-context-parallel-sizes");
     if (parts_of_context == nullptr) return;
     std::int64_t product = 1;
-    for (const std::string& part : *parts_of_context) product *= count_of(part, 1'000'000).value_or(1);
+    for (const std::string& part : *parts_of_context)
+      product = capped_product(product, count_of(part, 1'000'000).value_or(1));
     facts_.set("CONTEXT_PRODUCT", product);
   }
 
   void batches() {
     const auto micro = number("micro-batch-size");
     if (!replicas_ || !micro || *micro < 1) return;
-    const std::int64_t all = *micro * *replicas_;
+    const std::int64_t all = capped_product(*micro, *replicas_);
     const std::int64_t batch = number("global-batch-size", all);
     facts_.set("BATCH", batch);
     facts_.set("EVAL_BATCH", number("eval-global-batch-size", batch));
-    facts_.set("EVAL_MICRO_BATCHES", number("eval-micro-batch-size", *micro) * *replicas_);
+    facts_.set("EVAL_MICRO_BATCHES", capped_product(number("eval-micro-batch-size", *micro), *replicas_));
     // Then the rest of a batch is left out, and batches may follow one another by a schedule.
     if (!flag("decrease-batch-size-if-needed") && !flag("step-batch-size-schedule")) facts_.set("MICRO_BATCHES", all);
     if (batch >= all && !flag("step-batch-size-schedule")) facts_.set("MICROBATCHES", batch / all);

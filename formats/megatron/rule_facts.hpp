@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/frameworks/rule_condition.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "formats/megatron/arguments.hpp"
 
 namespace debubble {

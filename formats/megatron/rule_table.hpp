@@ -1,10 +1,10 @@
-// What Megatron-LM itself decides, as rows of formats/frameworks/rules.hpp: read in the package megatron-core, whose
-// folder the sources name. NAMES in capitals are those of formats/megatron/rule_facts.hpp.
+// What Megatron-LM itself decides, as rows of formats/rules/framework_rule.hpp: read in the package megatron-core,
+// whose folder the sources name. NAMES in capitals are those of formats/megatron/rule_facts.hpp.
 #pragma once
 
 #include <vector>
 
-#include "formats/frameworks/rules.hpp"
+#include "formats/rules/framework_rule.hpp"
 
 namespace debubble {
 

@@ -8,7 +8,7 @@ constexpr const char* kParser = "training/arguments.py: parse_args";
 constexpr const char* kConfig = "core/transformer/transformer_config.py: TransformerConfig";
 constexpr const char* kParallel = "core/model_parallel_config.py: ModelParallelConfig";
 constexpr const char* kLayout = "core/transformer/pipeline_parallel_layer_layout.py: PipelineParallelLayerLayout";
-constexpr const char* kBlock = "core/transformer/transformer_block.py: get_num_layers_to_build";
+constexpr const char* kBlocksToBuild = "core/transformer/transformer_block.py: get_num_layers_to_build";
 constexpr const char* kSchedule = "core/pipeline_parallel/schedules.py: forward_backward_pipelining_with_interleaving";
 constexpr const char* kGroups = "core/parallel_state.py: initialize_model_parallel";
 constexpr const char* kCounter = "core/num_microbatches_calculator.py: ConstantNumMicroBatchesCalculator";
@@ -108,10 +108,11 @@ void add_cut(std::vector<FrameworkRule>& rows) {
             "a rank's layers are a multiple of those of a virtual stage", kArguments,
             "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 3"},
            {kRefused, "EVEN and ( BLOCKS / --pipeline-model-parallel-size ) % CHUNKS != 0",
-            "a rank's layers are a multiple of its virtual stages", kBlock,
+            "a rank's layers are a multiple of its virtual stages", kBlocksToBuild,
             "--pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 3"},
            {kRefused, "EVEN and SMALLEST_STAGE < 0",
-            "the first or last virtual stage has a layer for the embedding or the loss to take the place of", kBlock,
+            "the first or last virtual stage has a layer for the embedding or the loss to take the place of",
+            kBlocksToBuild,
             "--num-layers 3 --pipeline-model-parallel-size 1 --account-for-embedding-in-pipeline-split "
             "--num-virtual-stages-per-pipeline-rank 8"},
            {kRefused,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/frameworks/rule_condition.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "formats/frameworks/rules.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/megatron/scenario_of.hpp"

@@ -1,4 +1,4 @@
-#include "formats/frameworks/rule_condition.hpp"
+#include "formats/rules/rule_condition.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -51,14 +51,14 @@ struct RuleValue {
   [[nodiscard]] bool truth() const { return number ? *number != 0 : words.has_value(); }
 };
 
-RuleValue value_of(std::vector<std::string> words) {
+RuleValue rule_value_of(std::vector<std::string> words) {
   RuleValue value;
   if (words.size() == 1) value.number = number_of(words.front());
   value.words = std::move(words);
   return value;
 }
 
-RuleValue value_of(bool truth) { return {truth ? 1.0 : 0.0, {}}; }
+RuleValue rule_value_of(bool truth) { return {truth ? 1.0 : 0.0, {}}; }
 
 class ConditionReader {
  public:
@@ -89,7 +89,7 @@ class ConditionReader {
     RuleValue value = all();
     while (take("or")) {
       const bool right = all().truth();
-      value = value_of(value.truth() || right);
+      value = rule_value_of(value.truth() || right);
     }
     return value;
   }
@@ -98,21 +98,21 @@ class ConditionReader {
     RuleValue value = negation();
     while (take("and")) {
       const bool right = negation().truth();
-      value = value_of(value.truth() && right);
+      value = rule_value_of(value.truth() && right);
     }
     return value;
   }
 
-  RuleValue negation() { return take("not") ? value_of(!negation().truth()) : comparison(); }
+  RuleValue negation() { return take("not") ? rule_value_of(!negation().truth()) : comparison(); }
 
   RuleValue comparison() {
-    if (take("given")) return value_of(facts_.given(fact_name(next())));
+    if (take("given")) return rule_value_of(facts_.given(fact_name(next())));
     const RuleValue left = sum();
     for (const char* sign : {"==", "!=", "<=", ">=", "<", ">"}) {
-      if (take(sign)) return value_of(compare(sign, left, sum()));
+      if (take(sign)) return rule_value_of(compare(sign, left, sum()));
     }
-    if (take("in")) return value_of(in_list(left, true));
-    if (take("outside")) return value_of(in_list(left, false));
+    if (take("in")) return rule_value_of(in_list(left, true));
+    if (take("outside")) return rule_value_of(in_list(left, false));
     return left;
   }
 
@@ -180,10 +180,10 @@ class ConditionReader {
     }
     if (!is_fact(token)) {
       if (std::isalnum(static_cast<unsigned char>(token.front())) == 0) wrong();
-      return value_of({token});
+      return rule_value_of({token});
     }
     const RuleFacts::Words* words = facts_.find(fact_name(token));
-    return words == nullptr ? RuleValue{} : value_of(*words);
+    return words == nullptr ? RuleValue{} : rule_value_of(*words);
   }
 
   std::string_view text_;

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""DeepSpeed's order, its cut of the layers, and what it accepts of a configuration."""
+import itertools
+import json
+import logging
+import types
+import zlib
+
+import door
+import hollow
+
+KNOWN = ()
+def order_of(schedule, p, m):
+    """TrainSchedule's ops of each stage: buffers are those of the microbatches in flight."""
+    rows = []
+    for stage in range(p):
+        ops, counts = [], {"F": 0, "B": 0}
+        for step in schedule.TrainSchedule(micro_batches=m, stages=p, stage_id=stage):
+            for instruction in step:
+                kind = {"ForwardPass": "F", "BackwardPass": "B"}.get(instruction.name)
+                if kind:
+                    ops.append(f"{stage}{kind}{counts[kind]}")
+                    counts[kind] += 1
+        rows.append(ops)
+    return rows
+
+
+def cut_of(torch, module, method, blocks, hidden, vocabulary, stages):
+    """Blocks of each stage, the embedding and the head among them, by PipelineModule's own rule; None where it refuses."""
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weights = torch.nn.ParameterList([torch.empty(4 * hidden * hidden + 3 * hidden * 2 * hidden + 2 * hidden)])
+
+    layers = [module.LayerSpec(torch.nn.Embedding, vocabulary, hidden), *(module.LayerSpec(Block) for _ in range(blocks)),
+              module.LayerSpec(torch.nn.RMSNorm, hidden), module.LayerSpec(torch.nn.Linear, hidden, vocabulary, bias=False)]
+    pipeline = object.__new__(module.PipelineModule)
+    torch.nn.Module.__init__(pipeline)
+    pipeline._layer_specs, pipeline.num_stages, pipeline.global_rank = layers, stages, 1
+    pipeline._topo = types.SimpleNamespace(get_coord=lambda rank: types.SimpleNamespace(pipe=0))
+    with torch.device("meta"):
+        pipeline._partition_layers(method)
+    norm = len(layers) - 2  # the command takes it for a part of the head
+    return [end - begin - (begin <= norm < end) for begin, end in itertools.pairwise(pipeline.parts)]
+
+
+def compare_cuts(witness, torch, module):
+    for method, blocks, hidden, vocabulary, stages in itertools.product(
+            ("parameters", "uniform", "type:block"), (12, 17, 23, 24, 32, 40), (512, 1024, 4096), (8000, 50304, 128256), (2, 3, 4, 8)):
+        case = f"cut: {method}, {blocks} blocks of {hidden}, vocabulary {vocabulary}, {stages} stages"
+        if zlib.crc32(case.encode()) % 3 or not witness.wanted(case):  # a third of them
+            continue
+        sizes = f"layers={blocks},hidden={hidden},feed_forward={2 * hidden},heads=16,kv_heads=16,vocabulary={vocabulary},tied_embedding=no"
+        ran = witness.run("simulate", "--model", "llama-7b", "--model-size", sizes, "-p", str(stages), "--partition",
+                          f"deepspeed:{method}", "--format", "json")
+        ours = door.Taken({}, json.loads(ran.stdout), "").layers() if ran.returncode != 2 else ran.stderr.splitlines()[0]
+        witness.check("cut", case, cut_of(torch, module, method, blocks, hidden, vocabulary, stages), ours)
+
+
+def compare_configurations(witness, config_of):
+    """Which of the three numbers of a batch there are, what they come to, ranks that share it, formats, ZeRO's stage."""
+    sizes = itertools.product((None, 6, 16, 32), (None, 1, 2), (None, 4, 8), (1, 2, 4), ("bf16", "fp16", None), (0, 1, 2, 3))
+    for number, (batch, micro, steps, dp, dtype, stage) in enumerate(sizes):
+        if number % 7:  # a seventh, in which each value still meets each other
+            continue
+        config = {"train_batch_size": batch, "train_micro_batch_size_per_gpu": micro, "gradient_accumulation_steps": steps}
+        config = {key: value for key, value in config.items() if value is not None}
+        if dtype:
+            config[dtype] = {"enabled": True}
+        config["zero_optimization"] = {"stage": stage}
+        case = f"{json.dumps(config)} on {dp}"
+        if not witness.wanted(case):
+            continue
+        truth = config_of(config, dp)
+        ours = witness.imported("deepspeed", "ds.json", json.dumps(config), "--model", "gpt2-small", "--sequence", "1024", "--world-size", str(dp))
+        witness.check("starts", f"{case} ({ours if not ours.starts else ''})", truth is not None, ours.starts)
+        if truth and ours.starts:
+            witness.check("microbatches", case, truth.gradient_accumulation_steps, ours.report["schedule"]["microbatches"])
+            witness.check("microbatch size", case, truth.train_micro_batch_size_per_gpu, ours.scenario.get("microbatch-size", 1))
+
+
+def main():
+    witness = door.Door("DeepSpeed 0.19.8", KNOWN)
+    hollow.prepare(witness.frameworks, "cpuinfo", "einops", "msgpack", "ninja", "psutil", "tqdm")
+    import torch
+    logging.disable(logging.WARNING)
+    from deepspeed.runtime import config as configs
+    from deepspeed.runtime.pipe import module, schedule
+
+    def config_of(config, dp):
+        try:
+            return configs.DeepSpeedConfig(dict(config), mpu=types.SimpleNamespace(get_data_parallel_world_size=lambda: dp))
+        except (AssertionError, ValueError, TypeError, configs.DeepSpeedConfigError):
+            return None
+
+    configs.dist = types.SimpleNamespace(get_rank=lambda *_: 0, get_world_size=lambda *_: 1)
+    for p, m in itertools.product((1, 2, 3, 4, 8), (1, 2, 3, 4, 5, 8, 13, 16)):
+        if witness.wanted("order"):
+            witness.check("order", f"order: p {p}, m {m}", order_of(schedule, p, m), witness.order("-p", str(p), "-m", str(m)))
+    if witness.wanted("cut"):
+        compare_cuts(witness, torch, module)
+    compare_configurations(witness, config_of)
+    witness.finish()
+
+
+if __name__ == "__main__":
+    main()

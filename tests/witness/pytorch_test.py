@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Tables and refusals of PyTorch's pipeline classes, and the orders that the command makes for them."""
+import logging
+import types
+
+import door
+import hollow
+
+KNOWN = ()
+V_SHAPED = ("ZBVZeroBubble", "DualPipeV")
+# Each class, and the flags that run it here (v: the stages of a rank).
+CLASSES = (
+    ("GPipe", (1,), "gpipe", ("--param", "backward=ascending")), ("1F1B", (1,), "1f1b", ()),
+    ("LoopedBFS", (2, 3), "breadth-first", ()), ("Interleaved1F1B", (2, 3), "interleaved", ("--param", "rounding=pytorch")),
+    ("InterleavedZeroBubble", (2, 3), "interleaved-zb", ()), ("ZBVZeroBubble", (2,), "zb-v", ()), ("DualPipeV", (2,), "dualpipe-v", ()))
+
+
+class Stage(types.SimpleNamespace):
+    """What a schedule asks of a stage, without a model or processes; it writes down what it is told to run."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: []  # no transfers, nothing to prepare
+
+    def forward_one_chunk(self, microbatch, *_, **__):
+        self.ops.append(f"{self.stage_index}F{microbatch}")
+
+    def backward_one_chunk(self, microbatch, *_, **__):
+        self.ops.append(f"{self.stage_index}B{microbatch}")
+
+
+def stages_of(rank, p, v, v_shaped):
+    of_rank = [rank, 2 * p - 1 - rank] if v_shaped else range(rank, p * v, p)
+    ranks = {stage: min(stage, 2 * p - 1 - stage) if v_shaped else stage % p for stage in range(p * v)}
+    return [Stage(stage_index=stage, num_stages=p * v, group_size=p, group_rank=rank, group=None, has_backward=True, ops=[],
+                  is_first=stage == 0, is_last=stage == p * v - 1, device="cpu", stage_index_to_group_rank=ranks, submod=None)
+            for stage in of_rank]
+
+
+def words(action):
+    """0F0 of an action, of both where two overlap."""
+    return [word for part in action.sub_actions for word in words(part)] if action.sub_actions else [str(action)]
+
+
+def rows_of(schedules, name, p, m, v):
+    """Ops of each rank; None where the constructor refuses."""
+    kind = schedules.get_schedule_class(name)
+    one_stage = issubclass(kind, schedules.PipelineScheduleSingle)
+    made = []
+    try:
+        for rank in range(p):
+            stages = stages_of(rank, p, v, name in V_SHAPED)
+            made.append(kind(stages[0] if one_stage else stages, m))
+    except (ValueError, AssertionError):
+        return None
+    if not one_stage:
+        return [[word for action in made[0].pipeline_order[rank] if action for word in words(action)] for rank in range(p)]
+    for schedule in made:  # as it runs: the table that these classes show is another (findings/torch_1f1b_table.sh)
+        schedule._step_microbatches([()] * m, [{}] * m, None, None, False)
+    return [schedule._stage.ops for schedule in made]
+
+
+def main():
+    witness = door.Door("PyTorch 2.13.0", KNOWN)
+    hollow.prepare(witness.frameworks)
+    from torch.distributed.pipelining import schedules
+    logging.disable(logging.WARNING)
+    for name, chunks, ours, more in CLASSES:
+        for p in (2, 3, 4, 6, 8):
+            for v in chunks:
+                for m in (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 19):
+                    case = f"{name}, p {p}, m {m}, v {v}"
+                    if not witness.wanted(case):
+                        continue
+                    asked = ("-v", str(v)) if len(chunks) > 1 else ()
+                    order = witness.order("--schedule", ours, "-p", str(p), "-m", str(m), *asked, *more)
+                    rows = rows_of(schedules, name, p, m, v)
+                    if rows is not None or name != "1F1B":  # one that PyTorch alone refuses: torchtitan_test.py
+                        witness.check(name, case, rows, order)
+    witness.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""torchtitan's own configurations, its cut of the layers, and what it refuses of pipelines."""
+import copy
+import dataclasses
+import importlib
+import inspect
+import itertools
+import json
+import logging
+import types
+
+import door
+import hollow
+from pytorch_test import V_SHAPED, stages_of
+
+KNOWN = ()
+ABSENT = ("PIL", "datasets", "einops", "fla", "flash_attn", "google", "requests", "safetensors", "spmd_types", "tensorboard", "tokenizers",
+          "torch.utils.tensorboard", "torch_checkpointing", "torchao", "torchdata", "torchvision", "tyro", "wandb")
+FAMILIES = ("llama3", "qwen3", "qwen3_5", "deepseek_v3", "gpt_oss", "kimi_k2_7", "muse_glimmer")
+
+
+def configurations():
+    """Those that torchtitan comes with: of each family, name and configuration."""
+    for family in FAMILIES:
+        registry = importlib.import_module(f"torchtitan.models.{family}.config_registry")
+        for name, make in inspect.getmembers(registry, inspect.isfunction):
+            if make.__module__ == registry.__name__ and not name.startswith("_") and not inspect.signature(make).parameters:
+                try:
+                    yield name, make()
+                except (ImportError, ValueError) as error:  # needs a package that is hollow here
+                    print(f"{name} is not made here: {error}")
+
+
+def read(witness, name, config, world):
+    return witness.imported("torchtitan", f"{name}.json", json.dumps(config.to_dict()), "--world-size", str(world))
+
+
+def compare_model(witness, name, config):
+    import torch
+    model = config.model_spec.model
+    if any("vision" in field.name for field in dataclasses.fields(model)):
+        return  # an encoder beside the decoder: not modelled
+    degrees = config.parallelism
+    world = max(1, degrees.tensor_parallel_degree * degrees.pipeline_parallel_degree * degrees.context_parallel_degree
+                * max(1, degrees.data_parallel_replicate_degree), degrees.expert_parallel_degree)
+    ours = read(witness, name, config, world)
+    witness.check("configurations", f"{name} ({ours if not ours.starts else ''})", True, ours.starts)
+    if not ours.starts:
+        return
+    witness.check("blocks", name, len(model.layers), ours.size("layers"))
+    witness.check("hidden", name, model.dim, ours.size("hidden"))
+    witness.check("vocabulary", name, model.vocab_size, ours.size("vocabulary"))
+    if degrees.tensor_parallel_degree * degrees.pipeline_parallel_degree * degrees.expert_parallel_degree == 1:
+        try:
+            with torch.device("meta"):
+                held = sum(parameter.numel() for parameter in model.build().parameters())
+        except (ImportError, TypeError):  # built of classes that are hollow here
+            return
+        witness.check("parameters", name, held, ours.weights()[0] // (2 if "bf" in ours.scenario["dtype"] else 4))
+
+
+def cut_of(package, config, dims):
+    """Blocks of each stage and the microbatches, from torchtitan's functions; None where one refuses."""
+    p = dims.pp
+    try:
+        stages, layers, first, last = package._get_pipeline_metadata(dims, config.parallelism, config.model_spec.model)
+        parts = config.parallelism.module_fqns_per_model_part or package._generate_llm_fqn_per_model_part(stages, layers, first, last)
+        v_shaped = config.parallelism.pipeline_parallel_schedule in V_SHAPED
+        made = package._build_pipeline_schedule(parallelism=config.parallelism, local_batch_size=config.training.local_batch_size,
+                                                stages=stages_of(0, p, len(parts) // p, v_shaped), loss_fn=lambda *_: None)
+    except (ValueError, AssertionError):
+        return None
+    return [sum(name.startswith("layers.") for name in part) for part in parts], made._n_microbatches
+
+
+def compare_cut(witness, package, config, blocks, p, schedule, first, last, layers_per_stage, batch, more):
+    config = copy.copy(config)
+    config.parallelism, config.training, config.model_spec = map(copy.copy, (config.parallelism, config.training, config.model_spec))
+    config.model_spec.model = copy.copy(config.model_spec.model)
+    config.model_spec.model.layers = config.model_spec.model.layers[:blocks]
+    config.training.local_batch_size = batch
+    asked = config.parallelism
+    asked.pipeline_parallel_degree, asked.pipeline_parallel_schedule = p, schedule
+    asked.pipeline_parallel_first_stage_less_layers, asked.pipeline_parallel_last_stage_less_layers = first, last
+    asked.pipeline_parallel_layers_per_stage = layers_per_stage
+    for key, value in more.items():
+        setattr(asked, key, value)
+    case = f"{blocks} blocks, pp {p}, {schedule}, less {first} and {last}, {layers_per_stage} per stage, batch {batch}{more or ''}"
+    if not witness.wanted(case):
+        return
+    truth, ours = cut_of(package, config, types.SimpleNamespace(pp=p)), read(witness, "cut", config, p)
+    witness.check("starts", f"{case} ({ours if not ours.starts else ''})", truth is not None, ours.starts)
+    if truth is None or not ours.starts:
+        return
+    blocks_of = ours.layers()
+    blocks_of[0] -= 1
+    blocks_of[-1] -= 1
+    witness.check("cut", case, truth[0], blocks_of)
+    witness.check("microbatches", case, truth[1], ours.report["schedule"]["microbatches"])
+
+
+def main():
+    witness = door.Door("torchtitan 0.3.0", KNOWN)
+    hollow.prepare(witness.frameworks, *ABSENT)
+    import torch
+    from torchtitan.distributed import pipeline_parallel as package
+    logging.disable(logging.WARNING)
+    real = torch.cuda.is_available
+    torch.cuda.is_available = lambda: True
+    torch.cuda.get_device_capability = lambda *_: (10, 0)  # configurations for Blackwell ask
+    torch.cuda.current_device = lambda: 0
+    torch.cuda.get_device_name = lambda *_: "NVIDIA B200"
+    every = dict(configurations())
+    torch.cuda.is_available = real
+    for name, config in every.items():
+        if witness.wanted(name):
+            compare_model(witness, name, config)
+    base = every["llama3_8b"]
+    singles, several = ("1F1B", "GPipe"), ("Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV")
+    for blocks, p, schedule, (first, last) in itertools.product(
+            (8, 15, 31, 32), (2, 4), singles[:1] + several[:1] + several[3:4], ((1, 1), (0, 0), (2, 3))):
+        for layers_per_stage in (None, 2, 5, 9):
+            compare_cut(witness, package, base, blocks, p, schedule, first, last, layers_per_stage, 8, {})
+    for schedule, p, batch, size in itertools.product(singles + several, (2, 4), (1, 2, 4, 6, 8, 10), (1, 2)):
+        compare_cut(witness, package, base, 32, p, schedule, 1, 1, None, batch, {"pipeline_parallel_microbatch_size": size})
+    names = [["tok_embeddings", "layers.0"], ["layers.1", "layers.2", "layers.3"], ["layers.4"], ["layers.5", "layers.6", "layers.7", "norm", "lm_head"]]
+    for p, schedule in ((4, "1F1B"), (2, "Interleaved1F1B"), (4, "GPipe")):
+        compare_cut(witness, package, base, 8, p, schedule, 1, 1, None, 8, {"module_fqns_per_model_part": names})
+    witness.finish()
+
+
+if __name__ == "__main__":
+    main()

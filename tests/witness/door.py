@@ -21,7 +21,7 @@ class Door:
         parser.add_argument("--only", default="", help="cases whose name has this in it")
         given = parser.parse_args()
         self.name, self.binary, self.frameworks, self.only = name, given.binary, given.frameworks, given.only
-        self.known = known  # pieces of names: differences that are still there
+        self.known = known  # patterns of what is known to differ
         self.counts, self.differences, self.mended = {}, [], []
         self.folder = tempfile.TemporaryDirectory()
         self.began = time.time()
@@ -31,7 +31,7 @@ class Door:
 
     def check(self, fact, case, package, ours):
         agreed, of = self.counts.get(fact, (0, 0))
-        known = any(piece in f"{fact}: {case}" for piece in self.known)
+        known = any(re.search(pattern, f"{fact}: {case}") for pattern in self.known)
         self.counts[fact] = (agreed + (package == ours), of + 1)
         if package != ours:
             self.differences.append((known, f"{fact}: {case}: the package says {package}, debubble {ours}"))
@@ -103,7 +103,7 @@ class Taken:
         for row in self.report["assumptions"]:
             if row["what"] == "partition":
                 return [int(count) for count in row["value"].split(" ")[0].split(",")]
-        return [sum(1 for _ in ())]
+        return None
 
     def weights(self):
         """Bytes of weights on each device."""

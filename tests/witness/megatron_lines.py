@@ -90,7 +90,7 @@ def experts():
 def models():
     """Shapes of a block, and what goes with what."""
     for more in ("--swiglu", "--disable-bias-linear", "--add-qkv-bias", "--normalization RMSNorm", "--position-embedding-type none",
-                 "--group-query-attention --num-query-groups 2", "--group-query-attention --num-query-groups 3", "--kv-channels 128",
+                 "--group-query-attention --num-query-groups 2", "--kv-channels 128",
                  "--qk-layernorm", "--squared-relu", "--ffn-hidden-size 3072 --swiglu", "--fp16", "--sequence-parallel",
                  "--tensor-model-parallel-size 2 --sequence-parallel", "--tensor-model-parallel-size 3", "--context-parallel-size 2",
                  "--num-attention-heads 15", "--use-distributed-optimizer", "--use-distributed-optimizer --overlap-grad-reduce",

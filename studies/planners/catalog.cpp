@@ -14,15 +14,10 @@
 #include "studies/planners/bapipe.hpp"
 #include "studies/planners/dapple.hpp"
 #include "studies/planners/dawnpiper.hpp"
-#include "studies/planners/debubble.hpp"
-#include "studies/planners/deepspeed.hpp"
-#include "studies/planners/even.hpp"
-#include "studies/planners/megatron.hpp"
 #include "studies/planners/optpipe.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/pipedream.hpp"
 #include "studies/planners/pipedream_2bw.hpp"
-#include "studies/planners/pipeedge.hpp"
 #include "studies/planners/spp.hpp"
 
 namespace debubble {

@@ -65,4 +65,11 @@ struct PlannerEntry {
   bool cuts_only = false;  // how many stages there are, and replicas of each, is not its question: one device per stage
 };
 
+// Those that have nothing but their row.
+[[nodiscard]] const PlannerEntry& even_planner();
+[[nodiscard]] const PlannerEntry& megatron_planner();
+[[nodiscard]] const PlannerEntry& deepspeed_planner();
+[[nodiscard]] const PlannerEntry& debubble_planner();
+[[nodiscard]] const PlannerEntry& pipeedge_planner();
+
 }  // namespace debubble

@@ -1,5 +1,11 @@
-#include "studies/planners/debubble.hpp"
-
+// debubble's own planner of stages: what the simulator itself says is shortest. It has no cost model beside the
+// simulation that all decisions are judged by, so that it predicts what comes out.
+//
+//  - one device per stage: the order of the devices, which of them stay idle, and the cuts
+//    (studies/planners/placement.hpp), exactly where that is few steps;
+//  - stages of r devices each, in the order given, for every r, cut for the least slowest stage; and whatever the other
+//    planners decide, published faults and all: each improved by moving cuts, and devices between neighbours. So it is
+//    never worse than one of them that fits, as long as that chooses nothing beside stages.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -8,6 +14,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/planners/catalog.hpp"
+#include "studies/planners/contract.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/placement.hpp"
 #include "studies/planners/stages.hpp"
@@ -140,9 +147,6 @@ PlannerDecision decide_debubble(const PlannerJob& job, const PlannerRequest& req
   PlacementOptions options;
   options.given_order = planner_switch(request, "given-order", false);
   if (stages > 0) require_planner_layers("debubble", job, stages);
-  if (!job.cuts_before.empty()) {
-    not_for_planner("debubble", "it cuts chains of layers, and the job is of states of a graph", "give it a chain");
-  }
   std::optional<OwnPlan> best;
   bool exact = false;
   std::optional<InputError> refusal;

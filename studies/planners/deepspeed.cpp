@@ -1,9 +1,10 @@
-#include "studies/planners/deepspeed.hpp"
-
+// DeepSpeed's PipelineModule: partition_balanced over the layers' parameters
+// (cost_models/partition/framework_cuts.hpp).
 #include <algorithm>
 #include <vector>
 
 #include "cost_models/partition/framework_cuts.hpp"
+#include "studies/planners/contract.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/stages.hpp"
 

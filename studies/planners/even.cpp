@@ -1,5 +1,7 @@
-#include "studies/planners/even.hpp"
-
+// As many layers on each stage, the rest to the first ones: what people do without a planner.
+//
+//     10 layers on 4 devices: [0,3) [3,6) [6,8) [8,10)
+#include "studies/planners/contract.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/stages.hpp"
 

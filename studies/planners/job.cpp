@@ -44,17 +44,6 @@ bool valid_links(const PlannerJob& job) {
   return true;
 }
 
-bool valid_cuts(const PlannerJob& job) {
-  if (job.cuts_before.empty()) return true;
-  if (job.cuts_before.size() != job.layers.size()) return false;
-  for (std::size_t layer = 0; layer < job.cuts_before.size(); ++layer) {
-    for (const int before : job.cuts_before[layer]) {
-      if (before < 0 || before >= static_cast<int>(layer)) return false;
-    }
-  }
-  return true;
-}
-
 bool within_sums(const PlannerJob& job) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 52;
   std::int64_t total = 0;
@@ -86,8 +75,6 @@ void check_planner_job(const PlannerJob& job) {
   problems.require(job.microbatches >= 1, "a step needs at least 1 microbatch; got " + std::to_string(job.microbatches),
                    "use 1 or more");
   problems.require(within_sums(job), "the times or sizes of all layers together overflow", "check the layers' numbers");
-  problems.require(valid_cuts(job), "the lists of cuts do not belong to the layers",
-                   "name only layers before each layer, and give one list per layer");
   const auto known = [&](int type) { return type >= 0 && type < static_cast<int>(job.types.size()); };
   problems.require(std::all_of(job.devices.begin(), job.devices.end(), known),
                    "a device is of a type that the job does not describe", "describe every type");

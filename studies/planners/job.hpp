@@ -2,9 +2,6 @@
 //
 //     layers 0 1 2 | 3 4        a cut behind layer 2; stages are half-open ranges [0,3) [3,5)
 //     levels {4 members, 10 GB/s} {2 members, 1 GB/s}: two machines of four devices; innermost level first
-//
-// A layer of a graph is a state of it (studies/planners/antichains.hpp): its numbers are what a longer prefix adds, and
-// may be negative, for prefixes that contain one another do not follow each other one by one in such an order.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +53,6 @@ struct PlannerProduct {
 struct PlannerJob {
   std::string model;
   std::vector<PlannerLayer> layers;
-  // By layer: the layers behind which a stage that ends with it may begin, ascending. Empty: any before it (a chain).
-  std::vector<std::vector<int>> cuts_before;
   std::vector<PlannerDeviceType> types;
   std::vector<int> devices;          // by device: its type
   std::vector<PlannerLevel> levels;  // innermost first; their members' product is the number of devices

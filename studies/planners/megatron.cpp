@@ -1,9 +1,13 @@
-#include "studies/planners/megatron.hpp"
-
+// Megatron-LM's own layout: as many transformer layers on each stage, the embedding before the first, the head after
+// the last (get_num_layers_to_build; --account-for-embedding-in-pipeline-split and
+// --account-for-loss-in-pipeline-split).
+//
+//     E tttt|tttt|tttt|tttt L        16 layers on 4 stages; 14 with both accounted for: E ttt|tttt|tttt|ttt L
 #include <optional>
 #include <string>
 
 #include "sim/core/words.hpp"
+#include "studies/planners/contract.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/stages.hpp"
 

@@ -67,10 +67,6 @@ class PipedreamSolver {
     const int machines = job_.levels.back().members;
     plan.slowest_ns = tables_.back().cell(0, count_ - 1, machines).time;
     if (plan.slowest_ns == kNoTime) {
-      if (memory_ == 0) {
-        not_for_planner("pipedream", "the graph has no chain of so many stages",
-                        "use fewer devices, or fewer-machines");
-      }
       no_plan_fits("pipedream", "no partition fits the memory of " + mebibytes(memory_) + " per device",
                    "use devices with more memory, or a smaller microbatch");
     }
@@ -126,10 +122,7 @@ class PipedreamSolver {
       best = table.cell(from, to, machines - 1);
     }
     const auto bandwidth = static_cast<double>(level.bandwidth);
-    const int cuts = job_.cuts_before.empty() ? to : static_cast<int>(at(job_.cuts_before, to).size());
-    for (int i = 0; i < cuts; ++i) {
-      const int cut = job_.cuts_before.empty() ? i : at(at(job_.cuts_before, to), i);
-      if (cut < from || !reachable(from, cut)) continue;
+    for (int cut = from; cut < to; ++cut) {
       for (int m = 1; m < (options_.straight ? 2 : machines); ++m) {
         const double before = table.cell(from, cut, machines - m).time;
         if (before == kNoTime || time(cut + 1, to) == kNoTime) continue;
@@ -145,13 +138,6 @@ class PipedreamSolver {
       }
     }
     table.cell(from, to, machines) = best;
-  }
-
-  // A state that stands for less than the one before `from` cannot end a stage that begins there.
-  [[nodiscard]] bool reachable(int from, int to) const {
-    if (from == 0 || job_.cuts_before.empty()) return true;
-    const auto& before = at(job_.cuts_before, from - 1);
-    return !std::binary_search(before.begin(), before.end(), to);
   }
 
   [[nodiscard]] double time(int from, int to) const { return at(at(times_, from), to); }

@@ -11,9 +11,9 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <vector>
 
-#include "studies/planners/antichains.hpp"
+#include "studies/planners/job.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/test.hpp"
 
@@ -29,33 +29,48 @@ inline double number_of_field(const std::string& line, const std::string& key) {
   return sum;
 }
 
-inline PipedreamGraph recorded_graph(const std::string& model) {
-  std::map<int, PipedreamNode> nodes;
-  std::vector<std::pair<int, int>> edges;
+// Its nodes but the input, of a graph in which all others are on one path.
+inline PlannerJob recorded_chain(const std::string& model) {
+  std::map<int, PlannerLayer> nodes;
+  std::map<int, std::vector<int>> after;
+  std::map<int, int> waiting;
+  int input = 0;
   std::istringstream text(contents_of(source_directory() + "/tests/planners/pipedream/" + model + ".txt"));
   for (std::string line; std::getline(text, line);) {
     const int number = std::stoi(line.substr(line.find("node") + 4));
     const std::size_t begin = line.find(" -- ") + 4;
     if (line.starts_with('\t')) {
-      edges.emplace_back(number, std::stoi(line.substr(begin + 4)));
-      continue;
+      after[number].push_back(std::stoi(line.substr(begin + 4)));
+      ++waiting[after[number].back()];
+    } else if (line.substr(begin).starts_with("Input")) {
+      input = number;
+    } else {
+      nodes[number] = {.forward = std::llround(number_of_field(line, "forward_compute_time") * 1e6),
+                       .backward = std::llround(number_of_field(line, "backward_compute_time") * 1e6),
+                       .activation = std::llround(number_of_field(line, "activation_size")),
+                       .parameters = std::llround(number_of_field(line, "parameter_size"))};
     }
-    PipedreamNode& node = nodes[number];
-    node.number = number;
-    node.description = line.substr(begin, line.find(" -- ", begin) - begin);
-    node.forward = std::llround(number_of_field(line, "forward_compute_time") * 1e6);
-    node.backward = std::llround(number_of_field(line, "backward_compute_time") * 1e6);
-    node.activation = std::llround(number_of_field(line, "activation_size"));
-    node.parameters = std::llround(number_of_field(line, "parameter_size"));
   }
-  std::sort(edges.begin(), edges.end());
-  const auto place = [&](int number) {
-    return static_cast<std::size_t>(std::distance(nodes.begin(), nodes.find(number)));
-  };
-  for (const auto& [from, to] : edges) nodes.at(from).successors.push_back(place(to));
-  PipedreamGraph graph;
-  for (auto& [number, node] : nodes) graph.nodes.push_back(std::move(node));
-  return graph;
+  PlannerJob job;
+  std::vector<int> open{input};  // whose output somebody behind needs
+  for (int node = input; !after[node].empty();) {
+    int next = 0;
+    for (const int one : after[node]) {
+      if (--waiting[one] == 0) next = one;
+    }
+    if (next == 0) throw std::logic_error(model + " is no chain");
+    node = next;
+    PlannerLayer& layer = nodes.at(node);
+    open.push_back(node);
+    std::erase_if(open, [&](int one) {
+      return one == input ||
+             std::all_of(after[one].begin(), after[one].end(), [&](int user) { return waiting[user] == 0; });
+    });
+    for (const int one : open) layer.output += nodes.at(one).activation;
+    if (after[node].empty()) layer.output = layer.activation;
+    job.layers.push_back(layer);
+  }
+  return job;
 }
 
 }  // namespace debubble::testing

@@ -1,4 +1,4 @@
-#include "tools/commands/accuracy.hpp"
+#include "tools/commands/command.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,21 +1,6 @@
 #include <array>
 
-#include "tools/commands/accuracy.hpp"
-#include "tools/commands/check.hpp"
 #include "tools/commands/command.hpp"
-#include "tools/commands/compare.hpp"
-#include "tools/commands/diff.hpp"
-#include "tools/commands/doctor.hpp"
-#include "tools/commands/explain.hpp"
-#include "tools/commands/export.hpp"
-#include "tools/commands/import.hpp"
-#include "tools/commands/list.hpp"
-#include "tools/commands/live.hpp"
-#include "tools/commands/plan.hpp"
-#include "tools/commands/profile.hpp"
-#include "tools/commands/simulate.hpp"
-#include "tools/commands/sweep.hpp"
-#include "tools/commands/whatif.hpp"
 
 namespace debubble {
 

@@ -1,4 +1,4 @@
-#include "tools/commands/check.hpp"
+#include "tools/commands/command.hpp"
 
 #include <array>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Command: one verb of the command line. Adding a verb is one file and one row in the catalog.
+// Command: one verb of the command line. Adding a verb is one file, one line below and one row in the catalog.
 //
 // A command names its flags, then runs once they are parsed. It throws InputError for wrong input and returns an exit
 // status otherwise; stdout gets data only, stderr everything else.
@@ -36,5 +36,21 @@ struct CommandEntry {
 };
 
 [[nodiscard]] std::span<const CommandEntry> command_catalog();
+
+[[nodiscard]] std::unique_ptr<Command> make_simulate();
+[[nodiscard]] std::unique_ptr<Command> make_compare();
+[[nodiscard]] std::unique_ptr<Command> make_plan_command();
+[[nodiscard]] std::unique_ptr<Command> make_sweep();
+[[nodiscard]] std::unique_ptr<Command> make_whatif();
+[[nodiscard]] std::unique_ptr<Command> make_live();
+[[nodiscard]] std::unique_ptr<Command> make_diff_command();
+[[nodiscard]] std::unique_ptr<Command> make_check();
+[[nodiscard]] std::unique_ptr<Command> make_accuracy();
+[[nodiscard]] std::unique_ptr<Command> make_profile();
+[[nodiscard]] std::unique_ptr<Command> make_import();
+[[nodiscard]] std::unique_ptr<Command> make_export();
+[[nodiscard]] std::unique_ptr<Command> make_explain();
+[[nodiscard]] std::unique_ptr<Command> make_list();
+[[nodiscard]] std::unique_ptr<Command> make_doctor();
 
 }  // namespace debubble

@@ -13,6 +13,7 @@
 #include "sim/core/numbers.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
+#include "tools/commands/command.hpp"
 #include "tools/commands/diff_log.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "tools/commands/command.hpp"
 
 namespace debubble {
 
@@ -25,7 +22,5 @@ void check_diff_flags(const DiffFlags& flags);
 
 // "median", which is nothing, or a number from 1. Throws InputError C003.
 [[nodiscard]] std::optional<std::size_t> parse_iteration(const std::string& text);
-
-[[nodiscard]] std::unique_ptr<Command> make_diff_command();
 
 }  // namespace debubble

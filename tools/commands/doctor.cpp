@@ -1,4 +1,4 @@
-#include "tools/commands/doctor.hpp"
+#include "tools/commands/command.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tools/commands/explain.hpp"
+#include "tools/commands/command.hpp"
 
 #include <fmt/format.h>
 
@@ -23,12 +23,10 @@
 #include "studies/planners/regret.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
-#include "tools/explain/error_page.hpp"
 #include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/assumption_lines.hpp"
-#include "tools/views/explain/cost_json.hpp"
 #include "tools/views/explain/cost_view.hpp"
 #include "tools/views/explain/explain_json.hpp"
 #include "tools/views/explain/framework_view.hpp"
@@ -52,7 +50,7 @@ constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, 
   std::vector<std::string> names = term_names();
   names.insert(names.end(), {"schedule", "planner", "hardware", "framework", "step", "cost"});
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
-  for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
+  for (const ErrorCode& row : error_codes()) names.push_back(row.code);
   const std::string guess = closest_name(name, names);
   throw InputError(Diagnostic{
       "C003", "explain", "nothing here is called \"" + name + "\"",

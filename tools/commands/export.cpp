@@ -1,4 +1,4 @@
-#include "tools/commands/export.hpp"
+#include "tools/commands/command.hpp"
 
 #include <algorithm>
 #include <array>

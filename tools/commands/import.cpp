@@ -1,4 +1,4 @@
-#include "tools/commands/import.hpp"
+#include "tools/commands/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

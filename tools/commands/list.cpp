@@ -1,4 +1,4 @@
-#include "tools/commands/list.hpp"
+#include "tools/commands/command.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -20,18 +20,15 @@
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/commands/command_list.hpp"
 #include "tools/explain/error_codes.hpp"
-#include "tools/explain/error_page.hpp"
+#include "tools/explain/reference_pages.hpp"
 #include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/hardware_view.hpp"
 #include "tools/views/paragraph.hpp"
-#include "tools/views/param_facts.hpp"
 #include "tools/views/planner_facts.hpp"
-#include "tools/views/schedule_facts.hpp"
+#include "tools/views/catalog_facts.hpp"
 #include "tools/views/table.hpp"
-#include "tools/views/topology_facts.hpp"
-#include "tools/views/transform_facts.hpp"
 
 namespace debubble {
 
@@ -149,14 +146,14 @@ std::vector<ListItem> man_page_items() {
 
 std::vector<ListItem> codes() {
   std::vector<ListItem> items;
-  for (const ErrorCode& code : error_codes()) items.push_back({std::string(code.code), std::string(code.meaning)});
+  for (const ErrorCode& code : error_codes()) items.push_back({code.code, code.meaning});
   return items;
 }
 
 std::vector<ListItem> word_items() {
   std::vector<ListItem> items;
   for (const Term& term : terms()) {
-    items.push_back({std::string(term.name), std::string(term.meaning.substr(0, term.meaning.find(". ")))});
+    items.push_back({term.name, term.meaning.substr(0, term.meaning.find(". "))});
   }
   return items;
 }

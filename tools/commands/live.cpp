@@ -1,4 +1,4 @@
-#include "tools/commands/live.hpp"
+#include "tools/commands/command.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -14,6 +14,7 @@
 #include "studies/plan/asked_planners.hpp"
 #include "studies/plan/over_mpi.hpp"
 #include "studies/plan/plan.hpp"
+#include "tools/commands/command.hpp"
 #include "tools/figures/figure_file.hpp"
 #include "tools/figures/study_figures.hpp"
 #include "tools/flags/config_file.hpp"

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 
 #include "studies/plan/flags.hpp"
 #include "studies/plan/planner_flags.hpp"
-#include "tools/commands/command.hpp"
 
 namespace debubble {
 
@@ -15,7 +13,5 @@ namespace debubble {
 [[nodiscard]] std::size_t printed_runs(std::optional<int> top);
 // With --schedule-only the flags of whole plans say nothing: throws InputError C087 where one is given.
 void refuse_flags_of_plans(PlanFlags& plan, PlannerFlags& planners);
-
-[[nodiscard]] std::unique_ptr<Command> make_plan_command();
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "tools/commands/profile.hpp"
+#include "tools/commands/command.hpp"
 
 #include <utility>
 #include <vector>

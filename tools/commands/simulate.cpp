@@ -1,4 +1,4 @@
-#include "tools/commands/simulate.hpp"
+#include "tools/commands/command.hpp"
 
 #include <cstdio>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "tools/commands/sweep.hpp"
+#include "tools/commands/command.hpp"
 
 #include <fmt/format.h>
 

@@ -1,22 +1,30 @@
 #include "tools/explain/error_codes.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "tools/explain/error_table.hpp"
+#include "sim/core/words.hpp"
+#include "tools/explain/reference_pages.hpp"
+#include "tools/views/ansi.hpp"
 
 namespace debubble {
 namespace {
 
+// The page's headings begin with a capital. Its last table is of something else.
 std::vector<ErrorCode> all_error_rows() {
   std::vector<ErrorCode> codes;
-  for (const auto families : {error_families_of_input(), error_families_of_schedules(), error_families_of_runs()}) {
-    for (const ErrorFamily& family : families) {
-      for (const ErrorRow& row : family.rows) {
-        codes.push_back({row.code, family.title, row.meaning, row.remedy});
-      }
-    }
+  for (PageRow& row : page_rows(error_page())) {
+    if (!is_error_code(row.cells[0])) continue;
+    row.section[0] = lower_case(row.section[0]);
+    codes.push_back({row.cells[0], std::move(row.section), std::move(row.cells[1]), std::move(row.cells[2])});
   }
   return codes;
+}
+
+// Marks of Markdown are for the page alone.
+std::string without_markup(std::string text) {
+  std::erase(text, '`');
+  return text;
 }
 
 }  // namespace
@@ -36,6 +44,16 @@ std::optional<ErrorCode> find_error_code(std::string_view code) {
     if (one.code == code) return one;
   }
   return std::nullopt;
+}
+
+std::string error_code_text(const ErrorCode& code, const ViewStyle& style) {
+  std::string text = paint(style.color, kBold, code.code) + "  " + code.family + "\n";
+  for (const std::string& paragraph : {code.meaning, "what to do: " + code.remedy}) {
+    for (const std::string& line : wrap(without_markup(paragraph), static_cast<std::size_t>(style.width) - 6)) {
+      text += "      " + line + "\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace debubble

@@ -4,7 +4,7 @@
 
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
-#include "tools/explain/term_table.hpp"
+#include "tools/explain/reference_pages.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -34,10 +34,9 @@ std::string_view without_unit(std::string_view word) {
 std::span<const Term> terms() {
   static const std::vector<Term> rows = [] {
     std::vector<Term> all;
-    add_pipeline_terms(all);
-    add_time_terms(all);
-    add_memory_terms(all);
-    add_study_terms(all);
+    for (const PageRow& row : page_rows(words_page())) {
+      all.push_back({row.cells[0], row.cells[1], row.cells[2], row.cells[3], row.cells[4]});
+    }
     return all;
   }();
   return rows;
@@ -58,7 +57,7 @@ const Term* find_term(std::string_view word) {
   const auto named = [&](const std::string& name) { return as_looked_up(name) == wanted; };
   for (const Term& term : terms()) {
     const std::vector<std::string> aliases = aliases_of(term);
-    if (named(std::string(term.name)) || std::any_of(aliases.begin(), aliases.end(), named)) return &term;
+    if (named(term.name) || std::any_of(aliases.begin(), aliases.end(), named)) return &term;
   }
   const std::string_view plain = without_unit(word);
   return plain.size() < word.size() ? find_term(plain) : nullptr;
@@ -82,8 +81,7 @@ std::string term_text(const Term& term, const ViewStyle& style) {
   add("formula", term.formula);
   add("also", term.aliases);
   add("see", term.see);
-  return paint(style.color, kBold, std::string(term.name)) + "\n" +
-         table.text(static_cast<std::size_t>(style.width), 2);
+  return paint(style.color, kBold, term.name) + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
 }
 
 }  // namespace debubble

@@ -1,6 +1,4 @@
-// The words that reports print, and what they mean: one row each, in this order in lists.
-//
-//     {.name = "bubble", .aliases = "bubble_ratio, bubble_over_ideal", .meaning = "...", .formula = "idle / (...)"}
+// The words that reports print, and what they mean: the rows of docs/words.md, in this order in lists.
 //
 // A test runs simulate, compare, whatif and explain step, and looks up every label that they print.
 #pragma once
@@ -15,11 +13,11 @@
 namespace debubble {
 
 struct Term {
-  std::string_view name;          // as reports print it: "peak memory"
-  std::string_view aliases = {};  // other names of the same thing, separated by ", "
-  std::string_view meaning;
-  std::string_view formula = {};
-  std::string_view see = {};  // where there is more: "docs/memory.md"
+  std::string name;     // as reports print it: "peak memory"
+  std::string aliases;  // other names of the same thing, separated by ", "
+  std::string meaning;
+  std::string formula;
+  std::string see;  // where there is more: "docs/memory.md"
 };
 
 [[nodiscard]] std::span<const Term> terms();

@@ -2,12 +2,6 @@
 #include <array>
 
 #include "tools/commands/command.hpp"
-#include "tools/commands/compare.hpp"
-#include "tools/commands/explain.hpp"
-#include "tools/commands/export.hpp"
-#include "tools/commands/list.hpp"
-#include "tools/commands/simulate.hpp"
-#include "tools/commands/whatif.hpp"
 
 namespace debubble {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -30,16 +31,9 @@ ComparedQuantity compare(const MeasuredQuantity& measured, const Prediction& pre
   return one;
 }
 
-void judge_record(JudgedRecord& judged, const FittedConstant* constant, const ModelEffects& effects) {
+void judge_record(JudgedRecord& judged, const ModelEffects& effects) {
   try {
-    std::vector<ComparedQuantity> comparisons =
-        comparisons_of(*judged.record, predict(*judged.record, nullptr, effects));
-    const std::optional<double> step = measured_step(*judged.record);
-    if (constant != nullptr && step) {
-      const double predicted = predict(*judged.record, constant, effects).step_seconds;
-      judged.calibrated = {*constant, predicted, predicted / *step - 1};
-    }
-    judged.comparisons = std::move(comparisons);
+    judged.comparisons = comparisons_of(*judged.record, predict(*judged.record, effects));
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
     judged.refused = first.code + ": " + first.message;
@@ -98,19 +92,55 @@ void add_summaries(JudgedSource& judged) {
     add_summary(judged, quantity, "");
     for (const std::string& group : groups) add_summary(judged, quantity, group);
   }
-  judged.calibrated = summarise_calibrated(judged.records);
 }
 
 JudgedSource judged_source(const ResultsFile& results, const ResultSource& source) {
   JudgedSource judged;
   judged.source = &source;
   const std::vector<const ResultRecord*> records = records_of(results, source);
-  for (const ResultRecord* record : records) judged.records.push_back({record, {}, {}, {}});
+  for (const ResultRecord* record : records) judged.records.push_back({record, {}, {}});
   judged.noise = noise_of(records);
   return judged;
 }
 
 }  // namespace
+
+std::optional<double> measured_step(const ResultRecord& record) {
+  for (const MeasuredQuantity& one : record.measured) {
+    if (one.quantity == Quantity::kStepTime) return one.value;
+  }
+  return std::nullopt;
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<Noise> noise_of(const std::vector<const ResultRecord*>& records) {
+  Noise noise;
+  std::map<std::vector<std::string>, std::size_t> known;
+  for (const ResultRecord* record : records) {
+    if (!measured_step(*record)) continue;
+    const auto [found, fresh] = known.try_emplace(record->arguments, noise.setups.size());
+    if (fresh) noise.setups.emplace_back();
+    noise.setups[found->second].records.push_back(record);
+  }
+  std::erase_if(noise.setups, [](const RepeatedSetup& setup) { return setup.records.size() < 2; });
+  if (noise.setups.empty()) return std::nullopt;
+  std::vector<double> ratios;
+  for (RepeatedSetup& setup : noise.setups) {
+    std::vector<double> steps;
+    for (const ResultRecord* record : setup.records) steps.push_back(measured_step(*record).value_or(0));
+    const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
+    setup.ratio = *most / *least;
+    ratios.push_back(setup.ratio);
+  }
+  noise.median = median_of(ratios);
+  noise.largest = *std::max_element(ratios.begin(), ratios.end());
+  return noise;
+}
 
 std::vector<ComparedQuantity> comparisons_of(const ResultRecord& record, const Prediction& prediction) {
   std::vector<ComparedQuantity> comparisons;
@@ -132,49 +162,18 @@ ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quanti
   return summary;
 }
 
-std::optional<CalibratedSummary> summarise_calibrated(const std::vector<JudgedRecord>& records) {
-  CalibratedSummary summary;
-  std::vector<SignedError> errors;
-  for (const JudgedRecord& record : records) {
-    if (!record.calibrated) continue;
-    errors.push_back({record.calibrated->error, &record.record->id});
-    for (const ComparedQuantity& one : record.comparisons) {
-      if (one.quantity == Quantity::kStepTime) summary.mean_without += std::abs(one.error);
-    }
-    std::vector<FittedConstant>& known = summary.constants;
-    const FittedConstant& constant = record.calibrated->constant;
-    if (std::find(known.begin(), known.end(), constant) == known.end()) known.push_back(constant);
-  }
-  if (errors.empty()) return std::nullopt;
-  summary.errors = summary_of(errors);
-  summary.mean_without /= summary.errors.records;
-  return summary;
-}
-
-std::vector<JudgedSource> judge_results(const ResultsFile& results, const Calibrations& calibrations,
-                                        const std::string& only, const ModelEffects& effects) {
+std::vector<JudgedSource> judge_results(const ResultsFile& results, const std::string& only,
+                                        const ModelEffects& effects) {
   std::vector<JudgedSource> all;
-  struct Place {
-    std::size_t source, record;
-    const FittedConstant* constant;
-  };
-  std::vector<Place> places;
   for (const ResultSource& source : results.sources) {
-    if (!only.empty() && source.name != only) continue;
-    JudgedSource judged = judged_source(results, source);
-    for (std::size_t k = 0; k < judged.records.size(); ++k) {
-      const HardwareFormat machine = machine_of(*judged.records[k].record);
-      const FittedConstant* constant = constant_without(calibrations, machine, source.name);
-      places.push_back({all.size(), k, constant});
-      std::vector<HardwareFormat>& missing = judged.without_constant;
-      if (constant != nullptr || machine.empty()) continue;
-      if (std::find(missing.begin(), missing.end(), machine) == missing.end()) missing.push_back(machine);
-    }
-    all.push_back(std::move(judged));
+    if (only.empty() || source.name == only) all.push_back(judged_source(results, source));
   }
-  for_each_index(places.size(), threads_for(places.size(), 0), [&](std::size_t k) {
-    judge_record(all[places[k].source].records[places[k].record], places[k].constant, effects);
-  });
+  std::vector<JudgedRecord*> records;
+  for (JudgedSource& source : all) {
+    for (JudgedRecord& record : source.records) records.push_back(&record);
+  }
+  for_each_index(records.size(), threads_for(records.size(), 0),
+                 [&](std::size_t k) { judge_record(*records[k], effects); });
   for (JudgedSource& source : all) add_summaries(source);
   return all;
 }

@@ -1,4 +1,4 @@
-#include "studies/accuracy/prediction.hpp"
+#include "studies/accuracy/accuracy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,15 +47,9 @@ constexpr std::array kEffectNames{
 constexpr double kSecond = 1e9;
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
-std::vector<std::string> arguments_of(const ResultRecord& record, const FittedConstant* constant) {
-  std::vector<std::string> arguments = record.arguments;
-  if (constant != nullptr) arguments.push_back("--calibrate=" + flag_text(*constant));
-  return arguments;
-}
-
-Scenario scenario_of(const ResultRecord& record, const FittedConstant* constant, const ModelEffects& effects) {
+Scenario scenario_of(const ResultRecord& record, const ModelEffects& effects) {
   ScenarioFlags flags;
-  set_flags(flag_rows(flags), arguments_of(record, constant));
+  set_flags(flag_rows(flags), record.arguments);
   flags.transformer.effects = effects;
   return check_scenario(flags);
 }
@@ -101,8 +95,8 @@ double peak_gibibytes(const Report& report) {
 
 }  // namespace
 
-Prediction predict(const ResultRecord& record, const FittedConstant* constant, const ModelEffects& effects) {
-  const Scenario scenario = scenario_of(record, constant, effects);
+Prediction predict(const ResultRecord& record, const ModelEffects& effects) {
+  const Scenario scenario = scenario_of(record, effects);
   NoProgress progress;
   const Job job = prepare(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
   Prediction prediction;
@@ -139,9 +133,9 @@ std::vector<std::string> effect_names() {
   return names;
 }
 
-std::string command_of(const ResultRecord& record, const FittedConstant* constant) {
+std::string command_of(const ResultRecord& record) {
   std::string command = "debubble simulate";
-  for (const std::string& argument : arguments_of(record, constant)) {
+  for (const std::string& argument : record.arguments) {
     const std::size_t equals = argument.find('=');
     command += " " + argument.substr(0, equals);
     if (equals != std::string::npos) command += " " + shell_quoted(argument.substr(equals + 1));

@@ -9,7 +9,7 @@
 
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
-#include "studies/accuracy/noise.hpp"
+#include "studies/accuracy/accuracy.hpp"
 #include "studies/parallel.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "studies/uncertainty/step_range.hpp"

@@ -8,16 +8,17 @@
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
+#include "formats/problems/json_dialect.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/request/json_flags.hpp"
-#include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
 
 namespace debubble {
 namespace {
 
+constexpr JsonDialect kResultsDialect{.what = "results file", .description = "docs/accuracy.md"};
 constexpr std::array<Quantity, 3> kQuantities{Quantity::kStepTime, Quantity::kPeakMemory, Quantity::kBubble};
 
 // The member of "measured" that holds it.
@@ -41,6 +42,21 @@ std::optional<double> positive_member(JsonObjectReader& reader, const char* key)
   reader.complain("P012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
                   "what is not known is left out");
   return std::nullopt;
+}
+
+// A list of texts, where it is there; what is not text is reported.
+std::vector<std::string> texts_member(JsonObjectReader& reader, const char* key) {
+  std::vector<std::string> list;
+  const JsonValue* array = reader.optional_array(key);
+  if (array == nullptr) return list;
+  for (const JsonValue& item : array->children) {
+    if (item.kind == JsonValue::Kind::kString) {
+      list.push_back(item.text);
+    } else {
+      reader.complain("P007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write \"compute\"");
+    }
+  }
+  return list;
 }
 
 // Checked against simulate's flags here, so that a misspelt one is reported with its place.
@@ -217,7 +233,7 @@ const char* to_string(Quantity quantity) {
 }
 
 ResultsFile read_results(std::string_view text, const std::string& file) {
-  ProblemList problems(file, results_dialect());
+  ProblemList problems(file, kResultsDialect);
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   ResultsFile results;

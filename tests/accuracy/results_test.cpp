@@ -1,6 +1,5 @@
-// Published results: what their reader refuses, how errors are summed up, which constant a source has.
+// Published results: what their reader refuses, how errors are summed up.
 #include "studies/accuracy/accuracy.hpp"
-#include "studies/accuracy/calibration.hpp"
 #include "studies/accuracy/results_file.hpp"
 #include "tests/cli/inputs.hpp"
 #include "tests/support/test.hpp"
@@ -102,25 +101,6 @@ TEST_CASE("errors: mean and median of sizes, bias with signs, the worst by size,
   CHECK(summarise(judged, Quantity::kBubble, "").records == 0);
 }
 
-TEST_CASE("with a constant: over the records that have one, next to the same without") {
-  std::vector<ResultRecord> records(3);
-  std::vector<JudgedRecord> judged(3);
-  const FittedConstant constant{{"h100", "fp8"}, "toy", 0.9, 4, 2};
-  for (std::size_t k = 0; k < 3; ++k) {
-    judged[k].record = &records[k];
-    judged[k].comparisons = {{Quantity::kPeakMemory, 1, 9, 8}, {Quantity::kStepTime, 1, 0.8, -0.2}};
-  }
-  CHECK_FALSE(summarise_calibrated(judged).has_value());
-  judged[0].calibrated = {constant, 0.9, -0.1};
-  judged[2].calibrated = {constant, 1.3, 0.3};
-  const std::optional<CalibratedSummary> summary = summarise_calibrated(judged);
-  REQUIRE(summary.has_value());
-  CHECK(summary->errors.records == 2);
-  CHECK(summary->errors.mean_absolute == doctest::Approx(0.2));
-  CHECK(summary->mean_without == doctest::Approx(0.2));
-  CHECK(summary->constants == std::vector<FittedConstant>{constant});
-}
-
 TEST_CASE("noise: records with the same flags, by the ratio of their steps") {
   const std::vector<std::string> setups{"a", "b", "a", "c", "b", "a", "d"};
   const std::vector<double> steps{1.0, 2.0, 1.1, 5.0, 3.0, 1.05, 4.0};
@@ -147,22 +127,6 @@ TEST_CASE("noise: records with the same flags, by the ratio of their steps") {
   CHECK(noise_text(judged, Quantity::kPeakMemory, 0.1).empty());
 }
 
-TEST_CASE("machines: of records with hardware and a model, 8-bit formats told apart by their scales") {
-  const auto machine = [](Words arguments) {
-    ResultRecord record;
-    record.arguments = std::move(arguments);
-    const HardwareFormat found = machine_of(record);
-    return found.hardware + " " + found.format;
-  };
-  CHECK(machine("--model=gpt-1.3b --hardware=h100") == "h100 bf16");
-  CHECK(machine("--model=gpt-1.3b --hardware=a100-80 --dtype=fp16") == "a100-80 fp16");
-  CHECK(machine("--model=gpt-1.3b --hardware=h100 --dtype=fp8 --fp8-recipe=tensorwise") == "h100 fp8");
-  CHECK(machine("--model=gpt-1.3b --hardware=b200 --dtype=fp8 --fp8-recipe=mxfp8") == "b200 mxfp8");
-  CHECK(machine("--model=gpt-1.3b --hardware=h100 --dtype=fp8 --fp8-recipe=blockwise") == "h100 fp8-blockwise");
-  CHECK(machine("--times=f=1,b=2 --hardware=h100") == " ");
-  CHECK(machine({"--model=gpt-1.3b"}) == " ");
-}
-
 TEST_CASE("verdicts: a target is met at its very figure") {
   ErrorSummary summary;
   summary.mean_absolute = 0.03;
@@ -175,7 +139,7 @@ TEST_CASE("verdicts: a target is met at its very figure") {
 
 TEST_CASE("judged: predictions are what simulate says, to the nanosecond") {
   const ResultsFile results = read_results(kResults, "results.json");
-  const std::vector<JudgedSource> judged = judge_results(results, {}, "");
+  const std::vector<JudgedSource> judged = judge_results(results, "");
   REQUIRE(judged.size() == 1);
   REQUIRE(judged[0].records.size() == 2);
   // (m + p - 1)(f + b): 3 x 3 ms and 5 x 3 ms.
@@ -185,49 +149,16 @@ TEST_CASE("judged: predictions are what simulate says, to the nanosecond") {
   // Idle a third of the time, as 2 of 3 slots work.
   CHECK(judged[0].records[0].comparisons[1].predicted == doctest::Approx(1.0 / 3));
   CHECK(judged[0].records[0].comparisons[1].error == doctest::Approx(0.00005).epsilon(0.01));
-  CHECK(judge_results(results, {}, "none").empty());
+  CHECK(judge_results(results, "none").empty());
 }
 
 TEST_CASE("judged: a record that cannot be predicted says why, and the others stand") {
   const std::string text = replaced(kResults, R"("microbatches": 4)", R"("microbatches": 0)");
   const ResultsFile results = read_results(text, "results.json");
-  const std::vector<JudgedSource> judged = judge_results(results, {}, "");
+  const std::vector<JudgedSource> judged = judge_results(results, "");
   CHECK(judged[0].records[0].refused.empty());
   CHECK(judged[0].records[1].refused.starts_with("S0"));
   CHECK(judged[0].summaries.front().records == 1);
-}
-
-TEST_CASE("calibrations: as they are read, and what is refused") {
-  const HardwareFormat machine{"h100", "fp8"};
-  const Calibrations calibrations{{machine, "", 0.975, 12, 2}, {machine, "a", 1.05, 2, 1}};
-  const std::string text = R"({"schema": "debubble.calibration/2", "rule": "any", "constants": [
-    {"hardware": "h100", "format": "fp8", "left_out": null, "compute": 0.975, "records": 12, "sources": 2},
-    {"hardware": "h100", "format": "fp8", "left_out": "a", "compute": 1.05, "records": 2, "sources": 1}]})";
-  CHECK(read_calibrations(text, "c.json") == calibrations);
-  CHECK(flag_text(calibrations[0]) == "compute=0.975");
-  CHECK(constant_without(calibrations, machine, "a") == &calibrations[1]);
-  CHECK(constant_without(calibrations, machine, "b") == nullptr);
-  CHECK(constant_without(calibrations, {"h100", "bf16"}, "a") == nullptr);
-  const auto codes = [&](const char* from, const char* to) {
-    std::string all;
-    for (const Diagnostic& problem :
-         diagnostics_of([&] { (void)read_calibrations(replaced(text, from, to), "c.json"); }))
-      all += (all.empty() ? "" : " ") + problem.code;
-    return all;
-  };
-  CHECK(codes("0.975", "0") == "P012");
-  CHECK(codes("0.975", "\"x\"") == "P012");
-  CHECK(codes("\"left_out\": \"a\"", "\"left_out\": 1") == "P007 G004");
-  CHECK(codes("\"left_out\": \"a\"", "\"left_out\": null") == "G004");
-  CHECK(codes("\"records\": 12", "\"records\": 0") == "P004");
-  CHECK(codes("calibration/2", "calibration/3") == "P010");
-  try {
-    (void)read_calibrations(R"({"schema": "debubble.calibration/1", "sources": []})", "c.json");
-    FAIL("the old schema was read");
-  } catch (const InputError& error) {
-    CHECK(error.diagnostics().size() == 1);
-    CHECK(error.diagnostics().front().help == "write the file anew with tools/accuracy/run");
-  }
 }
 
 }  // namespace

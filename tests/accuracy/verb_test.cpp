@@ -55,9 +55,6 @@ TEST_CASE("accuracy: every record is predicted, and errors without any constant 
       CHECK(summary["mean_absolute_error"].get<double>() <= bounds[quantity].get<double>());
       ++checked;
     }
-    // No constant knows the records that it is judged by.
-    if (source["with_constant"].is_null()) continue;
-    for (const auto& constant : source["with_constant"]["constants"]) CHECK(constant["left_out"] == name);
   }
   CHECK(records == 197);
   CHECK(checked == bounds.size());
@@ -81,24 +78,17 @@ TEST_CASE("accuracy: one source, as text") {
   const std::string text = printed({"accuracy", "--records", kResults, "--source", "zero-bubble", "--width", "100"});
   CHECK(text.starts_with("zero-bubble  "));
   CHECK(contains(text, "nothing fitted"));
-  CHECK_FALSE(contains(text, "with a constant "));
   CHECK(contains(text, "zb-iclr-p8-m24-h2304-zb-h1"));
   CHECK_FALSE(contains(text, "korthikanti"));
 }
 
-// Toys of one machine and of another, and --times without a machine.
+// A set-up that was measured twice, and one that was not.
 constexpr const char* kToys = R"({
   "schema": "debubble.results/1",
   "sources": [
     {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"model": "gpt", "model-size": "layers=4,hidden=1024,heads=16,positions=512,vocabulary=1000",
                "hardware": "a100-80", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
-    {"name": "other", "title": "Another", "where": "here", "licence": "none", "kind": "made up",
-     "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "a100-80", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
-    {"name": "alone", "title": "On its own", "where": "here", "licence": "none", "kind": "made up",
-     "flags": {"model": "gpt", "model-size": "layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "h100", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
     {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up",
      "flags": {"times": "f=1,b=2", "schedule": "1f1b", "devices": 2}}
   ],
@@ -106,46 +96,19 @@ constexpr const char* kToys = R"({
     {"id": "a", "source": "toy", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.006}},
     {"id": "b", "source": "toy", "flags": {"microbatches": 4}, "software": "Toy 2",
      "measured": {"step_time_s": 0.0072}},
-    {"id": "c", "source": "other", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}},
-    {"id": "d", "source": "alone", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}},
     {"id": "e", "source": "times", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}}
   ]
 }
 )";
 
-// As they were once fitted to the toys.
-constexpr const char* kToyConstants = R"({"schema": "debubble.calibration/2", "constants": [
-  {"hardware": "a100-80", "format": "bf16", "left_out": null, "compute": 0.9, "records": 3, "sources": 2},
-  {"hardware": "a100-80", "format": "bf16", "left_out": "toy", "compute": 0.5, "records": 1, "sources": 1},
-  {"hardware": "a100-80", "format": "bf16", "left_out": "other", "compute": 2, "records": 2, "sources": 1},
-  {"hardware": "h100", "format": "bf16", "left_out": null, "compute": 0.7, "records": 1, "sources": 1}]})";
-
-TEST_CASE_IN_FOLDER("accuracy: no source is judged by a constant of its own") {
+TEST_CASE_IN_FOLDER("accuracy: what was measured twice says how far apart measurements are") {
   folder.write("results.json", kToys);
-  folder.write("calibration.json", kToyConstants);
   const nlohmann::json sources = folder.json("accuracy --records results.json")["sources"];
-  CHECK(sources[0]["with_constant"]["constants"][0]["compute"] == 0.5);
-  CHECK(sources[1]["with_constant"]["constants"][0]["compute"] == 2);
-  CHECK(sources[2]["with_constant"].is_null());  // none without the only source
-  CHECK(sources[3]["with_constant"].is_null());  // of times
-  // The constant is what simulate takes.
-  const nlohmann::json alone = folder.json(
-      "simulate --model gpt --model-size layers=8,hidden=1024,heads=16,positions=512,vocabulary=1000 --hardware "
-      "a100-80 --cuda-graphs on --schedule 1f1b -p 2 -m 4 --calibrate compute=2");
-  const auto& step = sources[1]["records"][0]["comparisons"][0];
-  CHECK(alone["makespan_ns"].get<double>() / 1e9 == doctest::Approx(step["predicted_with_constant"].get<double>()));
-  // The set-up that was measured twice.
   CHECK(sources[0]["noise"]["median_ratio"].get<double>() == doctest::Approx(1.2));
   CHECK(sources[0]["records"][1]["software"] == "Toy 2");
   CHECK(sources[1]["noise"].is_null());
-}
-
-TEST_CASE_IN_FOLDER("accuracy: text says where there is no constant") {
-  folder.write("results.json", kToys);
-  folder.write("calibration.json", kToyConstants);
   const std::string text = folder.data("accuracy --records results.json --width 80");
-  for (const char* const part :
-       {"with a constant  ", "no other source has h100 in bf16\n", "  within", "1 set-up measured more than once"}) {
+  for (const char* const part : {"  within", "1 set-up measured more than once"}) {
     CHECK_MESSAGE(contains(text, part), part);
   }
 }

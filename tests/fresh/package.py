@@ -131,7 +131,6 @@ def check_data(machine, debubble):
     """Records, measured runs, efficiency and kernel tables are found from a folder that has none of them."""
     run = f"cd {EMPTY} && {debubble}"
     expect_in("accuracy", "korthikanti", machine.run(f"{run} accuracy")[0])
-    machine.run(f"{run} accuracy --bubbles")
     machine.run(f"{run} simulate --model gpt-1.3b --hardware a100-80 -p 4 -m 8 --efficiency traces/efficiency/a100-pcie-simumax.json")
     machine.run(f"{run} check traces/measured/measured.suite.json")
     left = machine.run(f"ls -A {EMPTY}")[0]

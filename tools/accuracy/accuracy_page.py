@@ -1,7 +1,8 @@
 """docs/accuracy.md: predictions of published results against what was measured."""
 import json
+import statistics
 
-from words import (PUBLISHED, QUANTITIES, Published, answer_of, counted, escaped, number, percent, signed,
+from words import (PUBLISHED, QUANTITIES, Published, answer_of, counted, escaped, number, percent, signed, step_times,
                    table, template, with_unit)
 
 
@@ -35,6 +36,31 @@ def source_overview(sources):
                          target_text(one), percent(source["noise"]["median_ratio"] - 1) if floor else ""))
     return table(("source", "what", ">records", ">mean absolute error", ">median", ">bias", ">worst", ">target",
                   ">noise floor"), rows)
+
+
+def judged_with_constants(binary, published, sources, constants):
+    """Of each source the records whose machine has a constant of other sources: what is predicted with it. None where no
+    record has one."""
+    data, used = published.flattened(), {}
+    for record in data["records"]:
+        machine = published.machine(published.records[record["id"]])
+        for one in constants:
+            if (one["hardware"], one["format"]) == machine and one["left_out"] == record["source"]:
+                record["flags"]["calibrate"] = f"compute={number(one['compute'])}"
+                used[record["id"]] = one
+    data["records"] = [record for record in data["records"] if record["id"] in used]
+    predicted = step_times(binary, data) if used else {}
+    for source in sources:
+        ids = [record["id"] for record in source["records"] if record["id"] in predicted]
+        errors = [predicted[one]["error"] for one in ids]
+        without = [one["error"] for record in source["records"] if record["id"] in ids for one in record["comparisons"]
+                   if one["quantity"] == "step_time"]
+        source["with_constant"] = ids and {
+            "records": len(ids), "steps": {one: predicted[one] for one in ids}, "bias": statistics.fmean(errors),
+            "constants": [one for one in constants if any(used[name] is one for name in ids)],
+            "mean_absolute_error": statistics.fmean(map(abs, errors)), "worst": max(errors, key=abs),
+            "median_absolute_error": statistics.median(map(abs, errors)),
+            "mean_absolute_error_without": statistics.fmean(map(abs, without))}
 
 
 def without_constant(source, published, constants):
@@ -162,9 +188,8 @@ def record_rows(source, software):
             if source["noise"]:
                 row.append("within noise" if one.get("within_noise") else "")
             if source["with_constant"]:
-                calibrated = "predicted_with_constant" in one
-                row.append(with_unit("step_time", one["predicted_with_constant"]) if calibrated else "")
-                row.append(signed(one["error_with_constant"]) if calibrated else "")
+                step = source["with_constant"]["steps"].get(record["id"]) if one["quantity"] == "step_time" else None
+                row += [with_unit("step_time", step["predicted"]), signed(step["error"])] if step else ["", ""]
             rows.append(row)
     return table(columns, rows)
 
@@ -198,6 +223,7 @@ def accuracy_page(binary, published=None):
     constants = json.loads((PUBLISHED / "calibration.json").read_text(encoding="utf-8"))["constants"]
     ranges = json.loads((PUBLISHED / "ranges.json").read_text(encoding="utf-8"))
     sources = answer["sources"]
+    judged_with_constants(binary, published, sources, constants)
     page = template("accuracy", overview=source_overview(sources),
                     constants=constant_overview(sources, published, constants))
     page += noise_section(sources, published) + ranges_section(answer["ranges"], ranges)

@@ -1,7 +1,6 @@
 """docs/bubbles.md: predicted and measured bubbles of the runs of traces/measured."""
-from words import ROOT, answer_of, duration, escaped, percent, signed, table, template
-
-LEVELS = ("replay", "medians", "timers", "forecast")
+from measured_runs import LEVELS, judged_runs
+from words import duration, escaped, percent, signed, table, template
 
 
 def points(share):
@@ -25,10 +24,10 @@ def summary_rows(level, groups):
 def summary_table(answer):
     groups = [("all", answer["summary"])]
     for source in answer["sources"]:
-        groups.append((source["source"], source["summary"]))
+        groups.append((source["name"], source["summary"]))
         if source.get("calibrated"):
-            groups.append((source["source"] + ", calibrated on", source["summary_calibrated_on"]))
-            groups.append((source["source"] + ", others", source["summary_others"]))
+            groups.append((source["name"] + ", calibrated on", source["summary_calibrated_on"]))
+            groups.append((source["name"] + ", others", source["summary_others"]))
     return table(("level", "source", ">runs", ">bubble: mean absolute error", ">bias", ">worst",
                   ">step: mean absolute error", ">bias", ">worst"),
                  [row for level in LEVELS for row in summary_rows(level, groups)])
@@ -50,7 +49,7 @@ def run_row(run, levels):
 
 
 def source_section(source, runs):
-    text = (f"\n## {source['source']}\n\n{escaped(source['title'])}. From {escaped(source['where'])}. "
+    text = (f"\n## {source['name']}\n\n{escaped(source['title'])}. From {escaped(source['where'])}. "
             f"Licence: {escaped(source['licence'])}.\n\n")
     if source.get("calibrated"):
         text += f"Calibrated: {escaped(source['calibrated'])}.\n\n"
@@ -63,8 +62,8 @@ def source_section(source, runs):
 
 
 def bubbles_page(binary):
-    answer = answer_of(binary, "--bubbles", "--records", ROOT / "traces/measured/runs.json")
+    answer = judged_runs(binary)
     text = template("bubbles", summary=summary_table(answer))
     for source in answer["sources"]:
-        text += source_section(source, [run for run in answer["runs"] if run["source"] == source["source"]])
+        text += source_section(source, [run for run in answer["runs"] if run["source"] == source["name"]])
     return text

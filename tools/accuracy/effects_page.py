@@ -76,8 +76,7 @@ def without(binary, published, how):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "results.json"
             path.write_text(json.dumps(records_without(published, how)), encoding="utf-8")
-            calibration = published.path.with_name("calibration.json")
-            answer = answer_of(binary, "--records", path, "--calibration", calibration)
+            answer = answer_of(binary, "--records", path)
     return {record["id"]: record for source in answer["sources"] for record in source["records"]}
 
 

@@ -1,10 +1,8 @@
 """The constants that traces/published/calibration.json and ranges.json hold, found from the published records."""
 import json
 import math
-import pathlib
-import tempfile
 
-from words import answer_of, nearest, number
+from words import answer_of, nearest, number, step_times
 
 CALIBRATION_RULE = (
     "Fitted by `tools/accuracy/run`: for each hardware and number format over all sources (left_out null), and for each "
@@ -33,14 +31,10 @@ class Lattice:
 
     def __init__(self, binary, published, machine):
         self.binary, self.points = binary, {}
-        self.machine = {"hardware": machine[0], "format": machine[1]}
         self.data = published.flattened()
         self.data["records"] = [one for one in self.data["records"]
                                 if published.machine(published.records[one["id"]]) == machine
                                 and "step_time_s" in one["measured"]]
-        used = {one["source"] for one in self.data["records"]}
-        self.data["sources"] = [{**one, "group_targets": {}} for one in self.data["sources"] if one["name"] in used]
-        self.data["unusable"] = []
 
     def constant(self, point):
         return nearest(point * 0.005, 3)
@@ -48,17 +42,9 @@ class Lattice:
     def errors(self, point):
         """Absolute, by record; without those that cannot be predicted."""
         if point not in self.points:
-            rows = [{**self.machine, "left_out": source["name"], "compute": self.constant(point), "records": 1,
-                     "sources": 1} for source in self.data["sources"]]
-            with tempfile.TemporaryDirectory() as folder:
-                records, constants = (pathlib.Path(folder) / name for name in ("results.json", "calibration.json"))
-                records.write_text(json.dumps(self.data), encoding="utf-8")
-                constants.write_text(document("debubble.calibration/2", "-", {}, "constants", rows), encoding="utf-8")
-                answer = answer_of(self.binary, "--records", records)
-            self.points[point] = {
-                record["id"]: abs(one["error_with_constant"])
-                for source in answer["sources"] for record in source["records"] for one in record["comparisons"]
-                if "error_with_constant" in one}
+            for record in self.data["records"]:
+                record["flags"]["calibrate"] = f"compute={number(self.constant(point))}"
+            self.points[point] = {name: abs(one["error"]) for name, one in step_times(self.binary, self.data).items()}
         return self.points[point]
 
 

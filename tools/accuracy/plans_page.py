@@ -1,7 +1,8 @@
 """docs/plans-against-published.md: plans for the jobs of published records, against the layouts that were run."""
 import re
 
-from words import RECORDS, answer_of, counted, duration, escaped, percent, size, table, template, with_unit
+from published_plans import planned_sources
+from words import counted, duration, escaped, percent, size, table, template, with_unit
 
 SOURCES = ["korthikanti", "sc21", "simumax-b200", "mlperf-gpt3", "alpa"]
 
@@ -83,7 +84,7 @@ def parts_of(page):
 def plans_page(binary, names, page):
     """With what `page` says of other sources, and what is wrong with the plans of these."""
     _, rows, sections = parts_of(page) if page else ([], {}, {})
-    answer = answer_of(binary, "--plans", "--records", RECORDS, "--source", ",".join(names or SOURCES))["sources"]
+    answer = list(planned_sources(binary, names or SOURCES))
     text = template("plans", overview=overview(answer)) + "".join(map(source_section, answer))
     head, new_rows, new_sections = parts_of(text)
     rows.update(new_rows)

@@ -3,6 +3,7 @@ import copy
 import json
 import pathlib
 import subprocess
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "traces" / "published"
@@ -14,6 +15,18 @@ def answer_of(binary, *arguments):
     """What `debubble accuracy` says, as JSON."""
     command = [str(binary), "accuracy", "--format", "json", *map(str, arguments)]
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def step_times(binary, data):
+    """What it says of the step times of these results, by record."""
+    used = {record["source"] for record in data["records"]}
+    sources = [{**one, "group_targets": {}} for one in data["sources"] if one["name"] in used]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "results.json"
+        path.write_text(json.dumps({**data, "sources": sources, "unusable": []}), encoding="utf-8")
+        answer = answer_of(binary, "--records", path)
+    return {record["id"]: one for source in answer["sources"] for record in source["records"]
+            for one in record["comparisons"] if one["quantity"] == "step_time"}
 
 
 def template(name, **parts):

@@ -18,9 +18,6 @@
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
-#include "tools/views/accuracy/bubbles_views.hpp"
-#include "tools/views/accuracy/plans_views.hpp"
-#include "tools/views/accuracy/ranges_views.hpp"
 #include "tools/views/html/html_file.hpp"
 #include "tools/views/html/study_pages.hpp"
 
@@ -28,11 +25,6 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kAccuracyFormats = "text|json";
-constexpr double kPlansGap = 0.01;  // as of `debubble plan`
-
-[[noreturn]] void refuse_together(const char* flag, const char* message) {
-  throw InputError(Diagnostic{"C087", flag, message, "leave one of the two out"});
-}
 
 [[noreturn]] void refuse_unknown(const char* flag, const char* what, const std::string& name,
                                  const std::vector<std::string>& names) {
@@ -63,7 +55,7 @@ ModelEffects effects_for(const std::string& without) {
   return *effects;
 }
 
-// Those that debubble brings, where none lie beside the constants: over all sources, whichever are shown.
+// Those that debubble brings, where none lie beside the records: over all sources, whichever are shown.
 RangeConstants ranges_beside(const std::string& neighbour) {
   const std::string file = beside(neighbour, "ranges.json");
   return std::filesystem::exists(file) ? read_ranges(read_file(file, file), file) : installed_ranges();
@@ -78,18 +70,11 @@ class Accuracy : public Command {
          .help = "what to predict",
          .default_text = "those in traces/",
          .target = &records_},
-        {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
-        {.name = "--plans", .help = "plans for the records' jobs, against their layouts", .target = &plans_},
         {.name = "--without",
          .type = "PART",
          .names = effect_names,
          .help = "predict with this part of the model switched off",
          .target = &without_},
-        {.name = "--calibration",
-         .type = "FILE",
-         .help = "constants",
-         .default_text = "calibration.json next to them",
-         .target = &calibration_},
         {.name = "--source",
          .type = "NAME,NAME",
          .help = "only records of these sources",
@@ -104,56 +89,31 @@ class Accuracy : public Command {
   int run(const Invocation& invocation) override {
     HtmlFile html(html_);
     Output output(output_, kAccuracyFormats);
-    if (bubbles_ && plans_) refuse_together("--plans", "measured runs are not planned anew");
-    if (html.wanted() && (bubbles_ || plans_)) refuse_together("--html", "only published results have a page");
-    if ((bubbles_ || plans_) && !without_.empty()) {
-      refuse_together("--without", "only published results are predicted without a part of the model");
-    }
-    if ((bubbles_ || plans_) && !calibration_.empty()) {
-      refuse_together("--calibration",
-                      bubbles_ ? "nothing is fitted to measured runs" : "plans are made without any constant");
-    }
-    if (bubbles_ && !source_.empty()) refuse_together("--source", "of measured runs all are shown");
     StderrProgress progress;
-    if (bubbles_) {
-      judge_measured(invocation, output, progress);
-    } else {
-      judge_published(invocation, output, html, progress);
-    }
+    judge_published(invocation, output, html, progress);
     html.commit();
     output.commit();
     return kExitOk;
   }
 
  private:
-  void judge_measured(const Invocation& invocation, Output& output, StderrProgress& progress) {
-    if (records_.empty()) records_ = "traces/measured/runs.json";
-    const MeasuredList list = read_measured_list(read_file(records_, "--records"), records_);
-    const std::vector<JudgedRun> runs = judge_bubbles(list, progress);
-    const bool json = output.format() == Format::kJson;
-    output.write(json ? bubbles_json(runs, list, invocation.command_line) : bubbles_text(runs, list, output.style()));
-  }
-
   void judge_published(const Invocation& invocation, Output& output, HtmlFile& html, StderrProgress& progress) {
     if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     const std::vector<std::string> sources = sources_of(source_, results);
-    if (plans_) return plan_sources(results, sources, invocation, output, progress);
     const std::string& line = invocation.command_line;
     const ModelEffects effects = effects_for(without_);
-    const std::string constants = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
-    const Calibrations calibrations = read_calibrations(read_file(constants, "--calibration"), constants);
     progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
     std::vector<JudgedSource> judged;
     std::vector<RangedRecord> ranged;
     for (const std::string& one : sources) {
-      for (JudgedSource& source : judge_results(results, calibrations, one, effects)) {
+      for (JudgedSource& source : judge_results(results, one, effects)) {
         judged.push_back(std::move(source));
       }
       if (!without_.empty()) continue;  // ranges are of the whole model
       for (RangedRecord& record : ranged_records(results, one)) ranged.push_back(std::move(record));
     }
-    const JudgedRanges ranges = judge_ranges(ranged, ranges_beside(constants));
+    const JudgedRanges ranges = judge_ranges(ranged, ranges_beside(records_));
     output.write(output.format() == Format::kJson
                      ? accuracy_json(judged, results, ranges, line)
                      : accuracy_text(judged, results, output.style()) + ranges_text(ranges, output.style()));
@@ -162,23 +122,8 @@ class Accuracy : public Command {
                              accuracy_text(judged, results, ViewStyle{}) + ranges_text(ranges, ViewStyle{}), line));
   }
 
-  static void plan_sources(const ResultsFile& results, const std::vector<std::string>& sources,
-                           const Invocation& invocation, Output& output, StderrProgress& progress) {
-    std::vector<PlannedSource> planned;
-    for (const std::string& one : sources) {
-      for (PlannedSource& source : plan_published(results, one, kPlansGap, progress)) {
-        planned.push_back(std::move(source));
-      }
-    }
-    const bool json = output.format() == Format::kJson;
-    output.write(json ? plans_json(planned, invocation.command_line) : plans_text(planned, output.style()));
-  }
-
   std::string records_;
-  bool bubbles_ = false;
-  bool plans_ = false;
   std::string without_;
-  std::string calibration_;
   std::string source_;
   OutputFlags output_;
   std::string html_;

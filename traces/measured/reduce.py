@@ -171,7 +171,7 @@ def expected_of_primus(ranks):
 
 
 def list_of_runs(folder):
-    """runs.json: what `debubble accuracy --bubbles` predicts."""
+    """runs.json: what tools/accuracy/measured_runs.py predicts."""
     runs = [{"id": name.replace("_", "-"), "source": "straggler-analysis", "files": [f"{name}.json.gz"]}
             for name in ("straggler_st_0", "straggler_st_1", *(f"straggler_ar_{replica}" for replica in range(4)))]
     runs += [{"id": name.replace("_", "-"), "source": "primus", "files": [f"{name}.json.gz"]} for name in PRIMUS]

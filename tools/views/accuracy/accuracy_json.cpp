@@ -2,7 +2,6 @@
 #include "formats/json/json.hpp"
 #include "formats/version.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
-#include "tools/views/accuracy/ranges_views.hpp"
 
 namespace debubble {
 namespace {
@@ -21,23 +20,6 @@ Json summary_json(const ErrorSummary& summary) {
           {"worst", summary.worst},
           {"worst_record", summary.worst_id},
           {"target", target}};
-}
-
-Json constant_json(const FittedConstant& constant) {
-  Json left_out = nullptr;
-  if (!constant.left_out.empty()) left_out = constant.left_out;
-  return {{"hardware", constant.machine.hardware}, {"format", constant.machine.format}, {"left_out", left_out},
-          {"compute", constant.compute},           {"records", constant.records},       {"sources", constant.sources}};
-}
-
-Json calibrated_json(const std::optional<CalibratedSummary>& calibrated) {
-  if (!calibrated) return nullptr;
-  Json constants = Json::array();
-  for (const FittedConstant& one : calibrated->constants) constants.push_back(constant_json(one));
-  Json json = summary_json(calibrated->errors);
-  json["mean_absolute_error_without"] = calibrated->mean_without;
-  json["constants"] = constants;
-  return json;
 }
 
 Json noise_json(const std::optional<Noise>& noise) {
@@ -60,16 +42,10 @@ Json record_json(const JudgedSource& source, const JudgedRecord& judged) {
               {"error", one.error}};
     if (one.quantity == Quantity::kStepTime) {
       json["within_noise"] = !noise_text(source, one.quantity, one.error).empty();
-      if (judged.calibrated) {
-        json["compute"] = judged.calibrated->constant.compute;
-        json["predicted_with_constant"] = judged.calibrated->predicted;
-        json["error_with_constant"] = judged.calibrated->error;
-      }
     }
     comparisons.push_back(json);
   }
-  Json record{
-      {"id", judged.record->id}, {"command", command_of(*judged.record, nullptr)}, {"comparisons", comparisons}};
+  Json record{{"id", judged.record->id}, {"command", command_of(*judged.record)}, {"comparisons", comparisons}};
   if (!judged.record->group.empty()) record["group"] = judged.record->group;
   if (!judged.record->software.empty()) record["software"] = judged.record->software;
   if (!judged.refused.empty()) record["refused"] = judged.refused;
@@ -86,7 +62,6 @@ Json source_json(const JudgedSource& judged) {
           {"where", judged.source->where},
           {"licence", judged.source->licence},
           {"without_constants", summaries},
-          {"with_constant", calibrated_json(judged.calibrated)},
           {"noise", noise_json(judged.noise)},
           {"not_modelled", judged.source->not_modelled},
           {"records", records}};
@@ -102,7 +77,7 @@ std::string accuracy_json(const std::vector<JudgedSource>& sources, const Result
   for (const UnusableResult& one : results.unusable) {
     unusable.push_back({{"id", one.id}, {"source", one.source}, {"reason", one.reason}});
   }
-  const Json document{{"schema", "debubble.accuracy/2"},  {"version", std::string(kVersion)},
+  const Json document{{"schema", "debubble.accuracy/3"},  {"version", std::string(kVersion)},
                       {"command", command_line},          {"sources", list},
                       {"ranges", ranges_json_of(ranges)}, {"unusable", unusable}};
   return document.text(2) + "\n";

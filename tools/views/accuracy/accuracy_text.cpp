@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
@@ -31,24 +32,13 @@ std::string error_table(const JudgedSource& judged, const ViewStyle& style) {
                {"worst", Side::kRight},
                {"target", Side::kLeft}});
   for (const ErrorSummary& summary : judged.summaries) table.add_row(error_row(words_for(summary), summary));
-  if (judged.calibrated) {
-    table.add_row(error_row("with a constant", judged.calibrated->errors));
-    table.add_row({"the same without", std::to_string(judged.calibrated->errors.records),
-                   format_percent_to(judged.calibrated->mean_without, 2)});
-  }
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
 // What the figures are of, as a list with names.
 std::string basis_table(const JudgedSource& judged, const ViewStyle& style) {
   Table table({{"", Side::kLeft}, {"", Side::kLeft}});
-  table.add_row({"nothing fitted", "all figures but those named \"with a constant\""});
-  if (judged.calibrated) {
-    for (const FittedConstant& one : judged.calibrated->constants) table.add_row({"constant", constant_text(one)});
-  }
-  for (const HardwareFormat& one : judged.without_constant) {
-    table.add_row({"no constant", "no other source has " + machine_text(one)});
-  }
+  table.add_row({"nothing fitted", "no figure has a constant"});
   const std::string software = common_software(judged);
   if (!software.empty()) table.add_row({"software", software});
   if (judged.noise) {
@@ -79,27 +69,76 @@ std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
                {"measured", Side::kRight},
                {"predicted", Side::kRight},
                {"error", Side::kRight},
-               {"with a\nconstant", Side::kRight},
                {"noise", Side::kLeft},
                {"software", Side::kLeft}});
   for (const JudgedRecord& record : judged.records) {
     if (!record.refused.empty()) table.add_row({record.record->id, record.refused});
     for (const ComparedQuantity& one : record.comparisons) {
-      const bool calibrated = one.quantity == Quantity::kStepTime && record.calibrated;
       table.add_row({record.record->id, words_for(one.quantity), with_unit(one.quantity, one.measured),
                      with_unit(one.quantity, one.predicted), format_change(one.error),
-                     calibrated ? format_change(record.calibrated->error) : "",
                      noise_text(judged, one.quantity, one.error).empty() ? "" : "within", record.record->software});
     }
   }
-  if (!software_differs(judged)) table.remove_column(7);
-  if (!judged.noise) table.remove_column(6);
-  if (!judged.calibrated) table.remove_column(5);
+  if (!software_differs(judged)) table.remove_column(6);
+  if (!judged.noise) table.remove_column(5);
   if (only_step_times(judged)) table.remove_column(1);
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
 }  // namespace
+
+const char* words_for(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return "step time";
+    case Quantity::kPeakMemory:
+      return "peak memory";
+    case Quantity::kBubble:
+      return "bubble";
+  }
+  return "";
+}
+
+std::string words_for(const ErrorSummary& summary) {
+  const std::string words = words_for(summary.quantity);
+  return summary.group.empty() ? words : words + ", " + summary.group;
+}
+
+std::string with_unit(Quantity quantity, double value) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return fmt::format("{:#.4g} s", value);
+    case Quantity::kPeakMemory:
+      return fmt::format("{:.2f} GiB", value);
+    case Quantity::kBubble:
+      return fmt::format("{:.4f}", value);
+  }
+  return "";
+}
+
+std::string verdict(const ErrorSummary& summary) {
+  if (!summary.target) return "";
+  return summary.mean_absolute <= *summary.target ? "met" : "missed";
+}
+
+std::string target_text(const ErrorSummary& summary) {
+  return summary.target ? fmt::format("{:g} %: {}", 100 * *summary.target, verdict(summary)) : std::string();
+}
+
+std::string noise_text(const JudgedSource& judged, Quantity quantity, double error) {
+  const bool within = quantity == Quantity::kStepTime && std::abs(error) < judged.noise_floor();
+  return within ? "within noise" : "";
+}
+
+bool software_differs(const JudgedSource& judged) {
+  return std::any_of(judged.records.begin(), judged.records.end(), [&](const JudgedRecord& record) {
+    return record.record->software != judged.records.front().record->software;
+  });
+}
+
+std::string common_software(const JudgedSource& judged) {
+  return judged.records.empty() || software_differs(judged) ? "" : judged.records.front().record->software;
+}
 
 std::string accuracy_text(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                           const ViewStyle& style) {

@@ -1,9 +1,10 @@
-// How the accuracy of all sources is shown: as text and as `debubble.accuracy/2`.
+// How the accuracy of all sources is shown: as text and as `debubble.accuracy/3`.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "formats/json/json.hpp"
 #include "studies/accuracy/accuracy.hpp"
 #include "studies/accuracy/ranges.hpp"
 #include "tools/views/style.hpp"
@@ -14,6 +15,11 @@ namespace debubble {
                                         const ViewStyle& style);
 [[nodiscard]] std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                                         const JudgedRanges& ranges, const std::string& command_line);
+
+// Coverage of ranges, below the text and in the JSON.
+// "" without records.
+[[nodiscard]] std::string ranges_text(const JudgedRanges& ranges, const ViewStyle& style);
+[[nodiscard]] Json ranges_json_of(const JudgedRanges& ranges);
 
 [[nodiscard]] const char* words_for(Quantity quantity);                // "step time", "peak memory", "bubble"
 [[nodiscard]] std::string words_for(const ErrorSummary& summary);      // "step time, dense"
@@ -28,9 +34,5 @@ namespace debubble {
 [[nodiscard]] bool software_differs(const JudgedSource& judged);
 // What all records name; "" where it differs or none does.
 [[nodiscard]] std::string common_software(const JudgedSource& judged);
-// "h100 in fp8".
-[[nodiscard]] std::string machine_text(const HardwareFormat& machine);
-// "h100 in fp8: 0.95, from 2 records of 1 source".
-[[nodiscard]] std::string constant_text(const FittedConstant& constant);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "tools/views/accuracy/ranges_views.hpp"
+#include "tools/views/accuracy/accuracy_views.hpp"
 
 #include <fmt/format.h>
 

@@ -11,11 +11,11 @@ set(debubble_LEFT_OUT
   "studies:(accuracy|check|diff|hardware|live|measure|sweep)/"
   "studies:plan/([^f]|f[^r]|fro)"                               # all but framework_*
   "studies:parallel\\.cpp"                                      # serial.cpp
-  "studies:runs/(open_run|recognise|imported_record|median_costs|levels)\\."  # left_out.cpp
+  "studies:runs/(open_run|recognise|imported_record|levels)\\."  # left_out.cpp
   "tools_lib:.*page_shell\\."
-  "tools_lib:commands/(accuracy|catalog|check|diff|diff_log|doctor|import.*|live|plan|profile|sweep|trace|trace_sources)\\."  # verbs.cpp
+  "tools_lib:commands/(accuracy|catalog|check|diff|doctor|import.*|live|plan|profile|sweep|trace)\\."  # verbs.cpp
   "tools_lib:(doctor|profile)/"
-  "tools_lib:output/(stderr_progress|sweep_progress)\\.cpp"     # serial.cpp
+  "tools_lib:output/stderr_progress\\.cpp"                  # serial.cpp
   "tools_lib:views/(accuracy|check|diff|plan|sweep)/"
   "tools_lib:views/(live_view|profile_table)\\."
   "tools_lib:views/html/page\\.cpp")                            # page_file.cpp

@@ -1,16 +1,23 @@
 #include "tools/dispatch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "formats/files/file_roles.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/version.hpp"
+#include "live/backends.hpp"
+#include "scenario/request/flag.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -19,12 +26,86 @@
 #include "tools/flags/command_line.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/flags/given_files.hpp"
-#include "tools/flags/typed_names.hpp"
 #include "tools/output/output.hpp"
-#include "tools/ranks.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {
+namespace {
+
+// The one long name of a flag that was typed; empty: none, or several.
+std::string typed_name(const Flag& flag, std::span<const std::string> arguments) {
+  std::string typed;
+  const std::vector<std::string_view> names = names_of(flag);
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    const bool is_long = name.starts_with("--") && std::find(names.begin(), names.end(), name) != names.end();
+    if (!is_long || name == typed) continue;
+    if (!typed.empty()) return "";
+    typed = name;
+  }
+  return typed;
+}
+
+bool ends_name(const std::string& text, std::size_t at) {
+  return at >= text.size() || text[at] == ' ' || text[at] == '=' || text[at] == ',' || text[at] == ':';
+}
+
+// Each name that stands in the text by itself.
+void write_typed_names(std::string& text, std::span<const Flag> rows, std::span<const std::string> arguments) {
+  for (std::size_t at = 0; (at = text.find("--", at)) != std::string::npos;) {
+    std::size_t end = at;
+    while (!ends_name(text, end)) ++end;
+    const Flag* const flag = find_flag(rows, text.substr(at, end - at));
+    const std::string typed = flag == nullptr ? "" : typed_name(*flag, arguments);
+    const bool begins = at == 0 || text[at - 1] == ' ';
+    if (typed.empty() || !begins) {
+      at = end;
+      continue;
+    }
+    text.replace(at, end - at, typed);
+    at += typed.size();
+  }
+}
+
+// "--microbatch-size" of places and remedies as "--mbs" where that was typed, and no other of its long names.
+InputError by_typed_names(const InputError& error, std::span<const Flag> rows, std::span<const std::string> arguments) {
+  std::vector<Diagnostic> problems = error.diagnostics();
+  for (Diagnostic& problem : problems) {
+    if (!problem.place.starts_with("--")) continue;
+    write_typed_names(problem.place, rows, arguments);
+    write_typed_names(problem.help, rows, arguments);
+  }
+  return InputError(std::move(problems));
+}
+
+// Who speaks when mpirun started several of us: rank 0, and of the others only those that know something it does not.
+// "rank 2: " in front of the complaints of a rank other than 0 of `debubble live`, `sweep` and `plan`, else "".
+//
+// All ranks see the same wrong flags, and one complaint is enough. So such a rank waits first: when rank 0 fails too,
+// mpirun ends this process meanwhile, without a word. When it does not, the trouble is this rank's own (a file that
+// only its host lacks), and it says so.
+std::string speaker_prefix(const std::vector<std::string>& arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  if (verb != "live" && verb != "sweep" && verb != "plan") return "";
+  const std::optional<int> rank = live::mpi_rank_of_environment();
+  if (!rank || *rank == 0) return "";
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  return "rank " + std::to_string(*rank) + ": ";
+}
+
+// `text` with `prefix` in front of each line.
+std::string prefixed(const std::string& prefix, const std::string& text) {
+  if (prefix.empty()) return text;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    result += prefix + text.substr(begin, end - begin);
+    begin = end;
+  }
+  return result;
+}
+
+}  // namespace
 
 std::vector<std::string> verb_names() {
   std::vector<std::string> names;

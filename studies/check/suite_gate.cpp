@@ -1,8 +1,10 @@
 #include "studies/check/suite_gate.hpp"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/files/installed.hpp"
@@ -11,15 +13,49 @@
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/deadlock.hpp"
-#include "studies/check/commands.hpp"
 #include "studies/check/fresh_run.hpp"
 #include "studies/check/measured.hpp"
+#include "studies/check/suite.hpp"
 #include "studies/check/suite_lines.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 
 namespace debubble {
 namespace {
+
+// Every shared flag of a scenario, "--schedule zb-h1 -p 4 --times f=1,b=2".
+std::string all_flags(const ScenarioFlags& flags) {
+  FlagLine line;
+  if (!flags.schedules.empty()) line.add("--schedule", flags.schedules.back());
+  line.add_number("-p", flags.devices);
+  line.add_number("-m", flags.microbatches);
+  line.add_number("-v", flags.chunks);
+  line.add_part(repeated_flags(flags));
+  line.add("--partition", flags.partition);
+  return line.text();
+}
+
+std::string with_space(const std::string& a, const std::string& b) { return b.empty() ? a : a + " " + b; }
+
+// Compares a recorded run with its prediction.
+std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
+  std::string run;
+  for (const std::string& file : scenario.measured) run += (run.empty() ? "" : " ") + shell_file(file);
+  if (scenario.replica > 0) run += " --replica " + std::to_string(scenario.replica);
+  if (!scenario.flags) return {"debubble diff " + run};
+  return {with_space("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",
+          "debubble diff predicted.run.json " + run};
+}
+
+// Runs a scenario again, kept in a file, and compares it with its prediction. A run that does not end leaves no file:
+// the command alone shows how it gets stuck.
+std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices, bool ends) {
+  std::string command = scenario.live->backend == "mpi" ? "mpirun -n " + std::to_string(devices) + " " : "";
+  command = with_space(command + "debubble live", all_flags(*scenario.flags));
+  for (const std::string& argument : scenario.live_arguments) command += " " + shell_quoted(argument);
+  if (!ends) return {command};
+  return {command + " --save-run measured.run.json", "debubble diff measured.run.json"};
+}
 
 // With `accept` what it holds need not make sense any more (a merge conflict), but it must have been a baseline.
 std::optional<std::string> accepted_baseline(const std::string& file, bool accept) {

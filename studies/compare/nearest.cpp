@@ -5,8 +5,8 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "sim/analysis/finding.hpp"
-#include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/remedies.hpp"
+#include "studies/simulate/room.hpp"
 
 namespace debubble {
 namespace {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,11 +21,39 @@
 #include "profiler/records/record_file.hpp"
 #include "profiler/records/trouble_file.hpp"
 #include "sim/core/error.hpp"
-#include "studies/measure/nothing_timed.hpp"
 
 namespace debubble {
 
 namespace {
+
+// What a process complained of. Throws UnavailableError for what the machine lacks (U codes), else InputError.
+void throw_trouble(const Diagnostic& trouble) {
+  if (trouble.code.starts_with('U')) throw UnavailableError(trouble);
+  throw InputError(trouble);
+}
+
+// Of the processes, or of --rank. Returns where that explains nothing. Throws as throw_trouble, and InputError C012
+// where no process of this rank was recorded.
+void throw_what_was_said(const Recordings& recordings, const std::optional<int>& rank) {
+  if (!recordings.troubles.empty()) throw_trouble(recordings.troubles.front());
+  if (rank && recordings.records.empty()) {
+    fail("C012", "--rank", "no process of rank " + std::to_string(*rank) + " was recorded",
+         "ranks count from 0; leave --rank out to see which there are");
+  }
+}
+
+// The most likely reason, with what the processes said themselves first. Throws UnavailableError (U003, U009, U041) and
+// InputError: C012 no process of this rank, A002 no debubble_hooks in the program, A003 no training step.
+void nothing_timed(const Recordings& recordings, const std::optional<int>& rank) {
+  throw_what_was_said(recordings, rank);
+  if (recordings.sizes.empty() && recordings.records.empty()) {
+    fail("A002", "--", "no layer was seen: debubble_hooks did not run in the program, or found no script to run",
+         "on the CPU it is what times the layers: debubble profile --device cpu -- python3 -m debubble_hooks train.py");
+  }
+  fail("A003", "--", "no training step was timed",
+       "a step is a forward of the model with gradients, a backward and optimizer.step(), on the CPU and in the "
+       "process that debubble_hooks started");
+}
 
 namespace fs = std::filesystem;
 

@@ -9,7 +9,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/quantities.hpp"
-#include "studies/runs/median_costs.hpp"
+#include "studies/runs/levels.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/recognise.hpp"
 

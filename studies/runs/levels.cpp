@@ -1,7 +1,7 @@
 #include "studies/runs/levels.hpp"
 
 #include "sim/core/at.hpp"
-#include "studies/runs/median_costs.hpp"
+#include "sim/core/median.hpp"
 #include "studies/runs/predict.hpp"
 
 namespace debubble {
@@ -21,8 +21,6 @@ const char* to_string(BubbleLevel level) {
       return "replay";
     case BubbleLevel::kMedians:
       return "medians";
-    case BubbleLevel::kTimers:
-      return "timers";
     case BubbleLevel::kForecast:
       return "forecast";
   }
@@ -44,14 +42,6 @@ BubbleAndStep replayed_step(const Timeline& measured, const Comparison& compared
   return with_bubble(measured, step);
 }
 
-BubbleAndStep replayed_step(const RunRecord& run, std::size_t iteration, const Simulated& predicted) {
-  const Timeline& timeline = run.iterations[iteration].timeline;
-  const Report report = report_of(run, iteration);
-  const TimedRun measured{&timeline, &report};
-  return replayed_step(timeline, compare(run.schedule, run.p2p, {&predicted.result.timeline, &predicted.result.report},
-                                         {&measured, 1}, 0));
-}
-
 RunRecord with_medians_of_others(const RunRecord& run, std::size_t iteration) {
   RunRecord record = run;
   MedianCosts medians;
@@ -68,6 +58,19 @@ RunRecord with_medians_of_others(const RunRecord& run, std::size_t iteration) {
   medians.set(record);
   record.iterations.clear();
   return record;
+}
+
+void MedianCosts::add_op(const Op& op, bool paired, Nanoseconds duration) {
+  (paired ? pairs_ : ops_[{op.kind, op.stage}]).push_back(duration);
+}
+
+void MedianCosts::set(RunRecord& record) const {
+  record.costs.at_work.clear();  // the medians are of ops beside whatever ran
+  for (const auto& [key, durations] : ops_) {
+    duration_of(key.first, at(record.costs.stages, key.second)) = lower_median(durations);
+  }
+  if (!pairs_.empty()) record.costs.overlapped_pair = lower_median(pairs_);
+  if (!transfers_.empty()) record.hop_latency = lower_median(transfers_);
 }
 
 }  // namespace debubble

@@ -14,7 +14,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/quantities.hpp"
-#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/room.hpp"
 
 namespace debubble {
 namespace {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "scenario/job/job.hpp"
+#include "sim/analysis/report.hpp"
+#include "sim/core/timeline.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -15,5 +19,10 @@ namespace debubble {
 
 // Throws InputError X005 when so many ops, of so many bytes each, would take more. `help`: what to do.
 void require_room(std::size_t ops, std::size_t bytes_each, const std::string& help);
+
+// Whether a run fits. Nothing where no limits are set.
+[[nodiscard]] std::optional<MemoryFit> judge_memory(const Job& job, const Timeline& timeline);
+
+[[nodiscard]] bool out_of_memory(const Report& report);
 
 }  // namespace debubble

@@ -1,22 +1,110 @@
 #include "studies/simulate/simulate.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
+#include "formats/exporters/report_json.hpp"
+#include "scenario/job/job.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/job/transforms.hpp"
+#include "schedules/common/memory_limit.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/analysis/report.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
-#include "studies/simulate/cluster_report.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
-#include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/pace.hpp"
 #include "studies/simulate/room.hpp"
-#include "studies/simulate/transform_findings.hpp"
 
 namespace debubble {
 namespace {
+
+void note_precondition(Report& report) {
+  if (!report.extra_work || report.extra_work->precondition == 0) return;
+  report.findings.emplace_back(PreconditionTime{report.extra_work->precondition});
+}
+
+// The device that is furthest above a limit that was written like --param memory_limit.
+void warn_above(const std::string& planner, const std::string& text, const Job& job, Report& report) {
+  const PlanningCosts costs = costs_to_plan_with(job.schedule, job.costs, job.topology);
+  ScheduleRequest request;
+  request.devices = job.schedule.devices;
+  request.params = {{"memory_limit", text}};
+  MemoryLimit limit;
+  try {
+    limit = memory_limit_of(request, costs, "");
+  } catch (const InputError&) {
+    return;  // of a file, which may say anything there
+  }
+  const DeviceReport* worst = nullptr;
+  Bytes most = 0;
+  for (const DeviceReport& device : report.devices) {
+    const auto d = static_cast<std::size_t>(device.device);
+    const Bytes above = device.peak_memory - costs.static_bytes[d] - limit.activations[d];
+    if (above <= most) continue;
+    most = above;
+    worst = &device;
+  }
+  if (worst == nullptr) return;
+  report.findings.emplace_back(AbovePlannedMemory{planner, text, worst->device, worst->peak_memory, most});
+}
+
+// Adds the notes and warnings (S020, M030) to the findings of a simulated job's report.
+void add_transform_findings(const Job& job, Report& report) {
+  if (!has_result(report)) return;
+  note_precondition(report);
+  const std::size_t transformed = job.schedule.name.find(" + ");
+  if (transformed == std::string::npos) return;
+  constexpr std::string_view kKey = "memory_limit";
+  for (const auto& [key, value] : job.schedule.params) {
+    if (key == kKey) warn_above(job.schedule.name.substr(0, transformed), value, job, report);
+    if (key.ends_with(".memory_limit")) warn_above(key.substr(0, key.size() - kKey.size() - 1), value, job, report);
+  }
+}
+
+const char* network_word(NetworkModel model) {
+  switch (model) {
+    case NetworkModel::kFluid:
+      return "fluid";
+    case NetworkModel::kFifo:
+      return "fifo";
+    case NetworkModel::kUncontended:
+      break;
+  }
+  return "uncontended";
+}
+
+// Nothing for a pipeline alone on ideal links. `replica_makespans` are those of the replicas that were simulated, empty
+// where one represents all; `makespan` is that of the slowest.
+std::optional<ClusterReport> cluster_report(const Job& job, const std::vector<Nanoseconds>& replica_makespans,
+                                            Nanoseconds makespan) {
+  const Network* network = job.topology.network();
+  Parallelism sizes = network != nullptr ? network->layout.sizes : job.sizes;
+  sizes.pipeline = job.schedule.devices;
+  if (network == nullptr && sizes.ranks() == job.schedule.devices) return std::nullopt;
+  ClusterReport cluster;
+  cluster.topology = network != nullptr ? network->graph.name : "ideal";
+  cluster.network = network_word(network != nullptr ? network->model : NetworkModel::kUncontended);
+  cluster.ranks = sizes.ranks();
+  cluster.devices = network != nullptr ? network->graph.device_count() : cluster.ranks;
+  cluster.tensor = sizes.tensor;
+  cluster.context = sizes.context;
+  cluster.expert = sizes.expert;
+  cluster.expert_tensor = sizes.expert_tensor;
+  cluster.data = sizes.data;
+  cluster.fastest_replica = cluster.slowest_replica = makespan;
+  if (!replica_makespans.empty()) {
+    const auto [fastest, slowest] = std::minmax_element(replica_makespans.begin(), replica_makespans.end());
+    cluster.simulated_replicas = static_cast<int>(replica_makespans.size());
+    cluster.fastest_replica = *fastest;
+    cluster.slowest_replica = *slowest;
+  }
+  return cluster;
+}
 
 // Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.
 int iterations_for(std::size_t ops) {

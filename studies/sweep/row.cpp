@@ -8,7 +8,7 @@
 #include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
-#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/room.hpp"
 #include "studies/simulate/simulate.hpp"
 
 namespace debubble {

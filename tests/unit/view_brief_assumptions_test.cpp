@@ -1,7 +1,7 @@
 // Assumptions in brief: what a heading leaves to the lists and to JSON.
 #include "sim/topologies/catalog.hpp"
 #include "tests/support/test.hpp"
-#include "tools/views/brief_assumptions.hpp"
+#include "tools/views/assumption_lines.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -17,7 +17,7 @@
 #include "sim/core/quantities.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/compare/told_apart.hpp"
-#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/room.hpp"
 #include "tools/commands/compare_answer.hpp"
 #include "tools/commands/compare_checks.hpp"
 #include "tools/figures/figure_file.hpp"

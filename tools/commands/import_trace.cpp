@@ -4,24 +4,29 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <utility>
 
+#include "formats/files/file_roles.hpp"
 #include "formats/files/read_file.hpp"
+#include "formats/files/sqlite_file.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/attribution/attribution.hpp"
 #include "profiler/hooks_file.hpp"
+#include "profiler/importers/kineto.hpp"
+#include "profiler/importers/nsys.hpp"
 #include "profiler/importers/whole_model.hpp"
 #include "profiler/ranks/attribute_ranks.hpp"
 #include "profiler/records/forwarding_sink.hpp"
+#include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/quantities.hpp"
-#include "tools/commands/trace_sources.hpp"
 #include "tools/output/stderr_line.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/explanation.hpp"
@@ -311,6 +316,66 @@ int import_traces(const TraceImportFlags& flags) {
     stderr_line("next: debubble compare --profile " + shell_file(flags.output.output) + " -p 4 -m 8");
   }
   return kExitOk;
+}
+
+namespace {
+
+class KinetoSource : public TraceSource {
+ public:
+  explicit KinetoSource(const std::string& path) : trace_(read_text_file(path, "FILE", kMostRecordingBytes), path) {}
+  bool replay(std::size_t, RecordSink& sink) override {
+    trace_.replay(sink);
+    return true;
+  }
+  [[nodiscard]] std::optional<LayerGuess> guess_layers() const override { return trace_.guess_layers(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return trace_.notes(); }
+
+ private:
+  KinetoTrace trace_;
+};
+
+class NsysSource : public TraceSource {
+ public:
+  explicit NsysSource(const std::string& path) : file_(path), export_(file_) {}
+  [[nodiscard]] std::size_t streams() const override { return export_.processes().size(); }
+  bool replay(std::size_t stream, RecordSink& sink) override {
+    export_.replay(export_.processes()[stream], sink);
+    return true;
+  }
+  [[nodiscard]] std::vector<std::string> notes() const override { return export_.notes(); }
+
+ private:
+  SqliteFile file_;
+  NsysExport export_;
+};
+
+class RecordsSource : public TraceSource {
+ public:
+  explicit RecordsSource(std::string path) : path_(std::move(path)) {}
+  bool replay(std::size_t, RecordSink& sink) override {
+    claim_input_path(path_, path_);
+    const RecordFileEnd end = read_record_file(path_, sink);
+    complete_ = end.complete;
+    return end.complete;
+  }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (complete_) return {};
+    return {"the file is cut off: the program was killed, or is still running"};
+  }
+
+ private:
+  std::string path_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+bool holds_several(const std::string& from) { return from == "nsys"; }
+
+std::unique_ptr<TraceSource> open_trace(const std::string& from, const std::string& path) {
+  if (from == "kineto") return std::make_unique<KinetoSource>(path);
+  if (from == "nsys") return std::make_unique<NsysSource>(path);
+  return std::make_unique<RecordsSource>(path);
 }
 
 }  // namespace debubble

@@ -11,7 +11,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/runs/predict.hpp"
-#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/room.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/simulate_answer.hpp"
 #include "tools/figures/figure_file.hpp"

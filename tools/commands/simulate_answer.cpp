@@ -2,8 +2,8 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/version.hpp"
-#include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/remedies.hpp"
+#include "studies/simulate/room.hpp"
 #include "studies/uncertainty/step_range.hpp"
 
 namespace debubble {

@@ -20,7 +20,7 @@
 #include "studies/sweep/over_mpi.hpp"
 #include "studies/sweep/pipeline.hpp"
 #include "tools/output/output.hpp"
-#include "tools/output/sweep_progress.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/sweep/sweep_lines.hpp"
 #include "tools/views/sweep/sweep_table.hpp"
 

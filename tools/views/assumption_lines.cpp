@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <sstream>
 
 #include "tools/views/ansi.hpp"
-#include "tools/views/brief_assumptions.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -65,6 +66,45 @@ std::string assumption_lines(const std::vector<Assumption>& assumptions, std::si
 
 std::string assumption_lines(const std::vector<Assumption>& assumptions, const ViewStyle& style) {
   return assumption_lines(assumptions, std::numeric_limits<std::size_t>::max(), style);
+}
+
+namespace {
+
+bool says_nothing_new(const Assumption& one) {
+  if (!one.subject.empty() && one.source == Source::kGiven)
+    return true;  // typed with the topology, whose text is shown
+  return one.source == Source::kDefault && !one.changes_result;
+}
+
+}  // namespace
+
+std::vector<BriefAssumption> brief_assumptions(const std::vector<Assumption>& all) {
+  std::vector<BriefAssumption> brief;
+  for (const Assumption& one : all) {
+    if (says_nothing_new(one)) continue;
+    if (one.subject.empty()) {
+      brief.push_back({label(one), one.amount, one.source});
+      continue;
+    }
+    const std::string text = one.key + " " + one.amount;
+    const auto together = std::find_if(brief.begin(), brief.end(), [&](const BriefAssumption& other) {
+      return other.what == one.subject && other.source == one.source;
+    });
+    if (together == brief.end()) {
+      brief.push_back({one.subject, text, one.source});
+    } else {
+      together->amount += ", " + text;
+    }
+  }
+  return brief;
+}
+
+std::vector<Assumption> unsettled(const std::vector<Assumption>& all) {
+  std::vector<Assumption> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [](const Assumption& one) {
+    return one.changes_result && (one.source == Source::kDefault || one.source == Source::kModelled);
+  });
+  return some;
 }
 
 }  // namespace debubble

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "formats/text/columns.hpp"
 #include "tools/views/style.hpp"
@@ -15,5 +16,13 @@ namespace debubble {
   for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
   return lines;
 }
+
+// Text of the pages that are made from a catalog: docs/schedules.md and docs/planners.md.
+
+// For Markdown: "|" would end a table's cell and "<" might begin a tag; formulas hold both.
+[[nodiscard]] std::string page_escaped(std::string_view text);
+
+// In lines of at most 120 columns, each with its end; all but the first behind `hanging`.
+[[nodiscard]] std::string page_wrapped(std::string_view text, std::string_view hanging);
 
 }  // namespace debubble

@@ -26,4 +26,9 @@ struct CheckCase {
 // "zb-h1: bubble", or the question alone.
 [[nodiscard]] std::string title_of(const CheckCase& one);
 
+// What the gate found as JUnit XML, which GitLab, Jenkins and most others show: a testsuite per suite, a testcase per
+// scenario and metric. Warnings pass and say so in system-out; what is missing is skipped, or an error where it is
+// required.
+[[nodiscard]] std::string junit_xml(const CheckResult& result);
+
 }  // namespace debubble

@@ -105,7 +105,6 @@ std::string level_words(BubbleLevel level, const Diff& diff) {
       return "durations of this step";
     case BubbleLevel::kMedians:
       return others == 1 ? "medians of the other step" : fmt::format("medians of the other {} steps", others);
-    case BubbleLevel::kTimers:  // of logs, which have no ops to compare
     case BubbleLevel::kForecast:
       break;
   }

@@ -1,5 +1,7 @@
 #include "tools/views/explain/explain_json.hpp"
 
+#include <fmt/format.h>
+
 #include "formats/exporters/report_json.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
@@ -102,6 +104,113 @@ std::string step_story_json(const StepStory& story, const Simulated& run, const 
   }
   json["changes"] = changes;
   return explain_dump(json);
+}
+
+namespace {
+
+constexpr int kCostVersion = 1;
+
+Json op_json(const OpCost& cost) {
+  return {{"name", cost.op.name},
+          {"pass", pass_of(cost.op)},
+          {"class", to_string(class_of(cost.op))},
+          {"bound_by", to_string(cost.bound)},
+          {"flops", all_flops(cost.op)},
+          {"bytes", moved_bytes(cost.op)},
+          {"kernels", cost.op.kernels},
+          {"time_ns", cost.whole},
+          {"split_time_ns", cost.halved},
+          {"alone_ns", cost.own.alone}};
+}
+
+Json phase_json(const PhaseCost& phase) {
+  return {{"time_ns", phase.total}, {"host_wait_ns", phase.launches}, {"collectives_ns", phase.collective}};
+}
+
+Json layer_json(const LayerCost& layer) {
+  Json ops = Json::array();
+  for (const OpCost& cost : layer.ops) ops.push_back(op_json(cost));
+  Json classes = Json::array();
+  const std::array<ClassCost, 6> costs = class_costs(layer);
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    classes.push_back({{"class", to_string(static_cast<OpClass>(k))},
+                       {"time_ns", costs.at(k).time},
+                       {"flops", costs.at(k).flops},
+                       {"bytes", costs.at(k).bytes}});
+  }
+  return {{"kind", layer_kind(layer.place)},
+          {"recomputed", layer.recomputed},
+          {"layers", layer.layers},
+          {"forward", phase_json(layer.forward)},
+          {"backward", phase_json(layer.backward)},
+          {"input_grad", phase_json(layer.input_grad)},
+          {"weight_grad", phase_json(layer.weight_grad)},
+          {"operators", std::move(ops)},
+          {"classes", std::move(classes)}};
+}
+
+Json trial_row_json(const CostTrial& one) {
+  const bool possible = one.refusal.empty();
+  return {{"name", one.name},
+          {"what", one.what},
+          {"flags", one.flags.empty() ? Json(nullptr) : Json(one.flags)},
+          {"source", "modelled"},
+          {"upper_bound", one.upper_bound},
+          {"makespan_ns", possible ? Json(one.step) : Json(nullptr)},
+          {"change_ratio", possible ? Json(one.change) : Json(nullptr)},
+          {"fits", possible ? Json(one.fits) : Json(nullptr)},
+          {"refusal", possible ? Json(nullptr) : Json(one.refusal)}};
+}
+
+std::string cost_row(const LayerCost& layer, const std::string& pass, const std::string& rest) {
+  return fmt::format("\"{}\",{},{},{}\n", layer_words(layer), layer.layers, pass, rest);
+}
+
+void add_wait_row(const LayerCost& layer, const char* pass, const PhaseCost& whole, const PhaseCost& half,
+                  std::string& text) {
+  if (whole.launches == 0 && half.launches == 0) return;
+  text += cost_row(layer, pass,
+                   fmt::format("\"waiting for the host's launches\",host,host,0,0,0,{},{},{}", whole.launches,
+                               half.launches, whole.launches));
+}
+
+}  // namespace
+
+std::string cost_story_json(const CostStory& story, const Simulated& run, const ToolFacts& tool) {
+  Json layers = Json::array();
+  for (const LayerCost& layer : story.layers) layers.push_back(layer_json(layer));
+  Json changes = Json::array();
+  for (const CostTrial& one : story.changes) changes.push_back(trial_row_json(one));
+  const Json json = {{"schema_version", kCostVersion},
+                     {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+                     {"command_line", tool.command_line},
+                     {"topic", "cost"},
+                     {"schedule", run.result.report.schedule.name},
+                     {"devices", run.job.schedule.devices},
+                     {"microbatches", run.job.schedule.microbatches},
+                     {"assumptions", assumptions_json(run.result.report.assumptions)},
+                     {"makespan_ns", story.step},
+                     {"kinds_of_devices", story.classes_of_devices},
+                     {"layers", std::move(layers)},
+                     {"cost_changes", std::move(changes)}};
+  return json.text(2) + "\n";
+}
+
+std::string cost_story_csv(const CostStory& story) {
+  std::string text = "layer,layers,pass,operator,class,bound_by,flops,bytes,kernels,time_ns,split_time_ns,alone_ns\n";
+  for (const LayerCost& layer : story.layers) {
+    for (const OpCost& cost : layer.ops) {
+      text += cost_row(layer, pass_of(cost.op),
+                       fmt::format("\"{}\",{},{},{},{},{},{},{},{}", cost.op.name, to_string(class_of(cost.op)),
+                                   to_string(cost.bound), all_flops(cost.op), moved_bytes(cost.op), cost.op.kernels,
+                                   cost.whole, cost.halved, cost.own.alone));
+    }
+    add_wait_row(layer, "F", layer.forward, layer.forward, text);
+    add_wait_row(layer, "B", layer.backward, {}, text);
+    add_wait_row(layer, "I", {}, layer.input_grad, text);
+    add_wait_row(layer, "W", {}, layer.weight_grad, text);
+  }
+  return text;
 }
 
 }  // namespace debubble

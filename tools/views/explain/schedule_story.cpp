@@ -16,7 +16,7 @@
 #include "tools/views/compare_table.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
-#include "tools/views/schedule_facts.hpp"
+#include "tools/views/catalog_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

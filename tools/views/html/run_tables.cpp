@@ -2,19 +2,72 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "formats/json/json.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/critical_path.hpp"
 #include "sim/analysis/idle_gaps.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/op_words.hpp"
-#include "tools/views/html/columns.hpp"
 
 namespace debubble {
 namespace {
+
+// Zigzag LEB128: 0 is 1 byte, as are all from -64 to 63; a difference that repeats is a repeated byte, of which deflate
+// makes nothing (tools/report/README.md).
+void append_zigzag(std::string& bytes, std::int64_t value) {
+  constexpr unsigned kBits = 7;
+  constexpr std::uint64_t kMore = 1U << kBits;
+  std::uint64_t rest = (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63);
+  for (; rest >= kMore; rest >>= kBits) bytes.push_back(static_cast<char>(rest % kMore + kMore));
+  bytes.push_back(static_cast<char>(rest));
+}
+
+// What a column's numbers are.
+enum class ColumnOf { kValues, kDifferences };  // differences: each to the row before, the first to 0
+
+// A table of whole numbers as bytes, column by column. Tables and documents are put behind one another into the same bytes; the header says where each is.
+class TableWriter {
+ public:
+  TableWriter(std::string& bytes, std::size_t rows);
+
+  // `value(row)` gives the number of a row.
+  template <typename Value>
+  void add(std::string_view name, const Value& value, ColumnOf what = ColumnOf::kValues) {
+    const std::size_t offset = bytes_.size();
+    std::int64_t last = 0;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const auto number = static_cast<std::int64_t>(value(row));
+      append_zigzag(bytes_, number - last);
+      if (what == ColumnOf::kDifferences) last = number;
+    }
+    enter(name, offset, what);
+  }
+  // {"rows": 3, "columns": {"begin": {"offset": 0, "bytes": 5, "delta": true}, ...}}
+  [[nodiscard]] Json header() const;
+
+ private:
+  void enter(std::string_view name, std::size_t offset, ColumnOf what);
+
+  std::string& bytes_;
+  std::size_t rows_;
+  Json columns_ = Json::object();
+};
+
+TableWriter::TableWriter(std::string& bytes, std::size_t rows) : bytes_(bytes), rows_(rows) {}
+
+void TableWriter::enter(std::string_view name, std::size_t offset, ColumnOf what) {
+  columns_[name] =
+      Json{{"offset", offset}, {"bytes", bytes_.size() - offset}, {"delta", what == ColumnOf::kDifferences}};
+}
+
+Json TableWriter::header() const { return Json{{"rows", rows_}, {"columns", columns_}}; }
 
 // A column whose value is a member, or a function, of each row's thing.
 template <typename Thing>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,16 +14,56 @@
 #include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
+#include "studies/plan/plan.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/brief_assumptions.hpp"
+#include "tools/views/assumption_lines.hpp"
 #include "tools/views/plan/front_view.hpp"
-#include "tools/views/plan/own_run_view.hpp"
 #include "tools/views/range_words.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
 namespace {
+
+std::string beside_plans(const Plan& plan, const PlannedRun& own, std::int64_t faster) {
+  if (plan.search.runs.empty()) return "";
+  const double best = static_cast<double>(plan.search.runs.front().step);
+  const std::string ratio = " (" + format_change(static_cast<double>(own.step) / best - 1) + ")";
+  if (faster == 0) return ratio + "; no plan that was simulated takes less time";
+  return ratio + fmt::format("; {} of the {} plans that fit and were simulated take less time", faster,
+                             plan.search.runs.size());
+}
+
+std::string standing_line(const Plan& plan) {
+  const Evaluation& found = plan.own->found;
+  switch (found.kind) {
+    case Evaluation::Kind::kFits:
+    case Evaluation::Kind::kOutOfMemory:
+      break;
+    case Evaluation::Kind::kDeadlock:
+      return "deadlocks";
+    case Evaluation::Kind::kIllegal:
+    case Evaluation::Kind::kBounded:
+    case Evaluation::Kind::kRefined:
+    case Evaluation::Kind::kTooLarge:
+      return "cannot be simulated: " + found.code + ": " + found.message;
+  }
+  std::string text = fmt::format("step {}, bubble {}, memory {}", format_duration(found.run.step),
+                                 format_percent(found.run.bubble_ratio), format_size(found.run.peak));
+  if (found.missing > 0) text += fmt::format(": lacks {} per GPU in this model", format_size(found.missing));
+  text += beside_plans(plan, found.run, plan.own->faster);
+  const Nanoseconds measured = plan.asked.own->measured;
+  return measured > 0 ? text + "; measured: " + format_duration(measured) : text;
+}
+
+// "train.sh: tp 2, pp 4, dp 2; ...", how it stands, and what of it is left out or assumed; none without such a run.
+std::vector<std::string> own_run_lines(const Plan& plan) {
+  if (!plan.own) return {};
+  const OwnRun& run = *plan.asked.own;
+  std::vector<std::string> lines{run.name + ": " + to_string(run.choice), standing_line(plan)};
+  for (const std::string& note : run.notes) lines.push_back("note: " + note);
+  return lines;
+}
 
 constexpr std::size_t kColumn = 11;
 constexpr double kNoShare = 0.0005;  // would be shown as 0.0 %

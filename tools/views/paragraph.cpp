@@ -1,4 +1,4 @@
-#include "tools/views/page_text.hpp"
+#include "tools/views/paragraph.hpp"
 
 #include "formats/text/columns.hpp"
 

@@ -102,7 +102,7 @@ class PipedreamSolver {
     for (int from = 0; from < (last_level ? 1 : count_); ++from) {
       for (int to = from; to < count_; ++to) {
         for (int m = 1; m <= most; ++m) {
-          if (!fits(from, to, level.members - m, m) || !reachable(from, to)) continue;
+          if (!fits(from, to, level.members - m, m)) continue;
           table.cell(from, to, m) = {(time(from, to) + exchange(from, to, m, bandwidth) / inner) / m, -1, m, 0};
         }
       }

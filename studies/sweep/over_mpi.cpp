@@ -62,7 +62,7 @@ SweepBest read_best(live::MessageReader& reader) {
   return best;
 }
 
-void write(live::MessageWriter& writer, const SweepBlock& block) {
+void write_block(live::MessageWriter& writer, const SweepBlock& block) {
   writer.text(block.lines).number(static_cast<std::int64_t>(block.tallies.size()));
   for (const auto& [ending, tally] : block.tallies) {
     writer.number(ending.first).text(ending.second).number(tally.rows).text(tally.reason);
@@ -323,7 +323,7 @@ void SweepRanks::serve(const MakeBlockWorker& make_worker, std::uint64_t fingerp
       idle = false;
       live::MessageWriter message;
       message.number(static_cast<std::int64_t>(SweepWord::kDone)).number(done->range.number);
-      write(message, done->block);
+      write_block(message, done->block);
       channel.send(0, message);
     }
     const auto now = SweepClock::now();

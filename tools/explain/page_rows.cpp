@@ -5,7 +5,7 @@ namespace debubble {
 namespace {
 
 // "| P004 | a number | say \| |": a backslash stands before a sign that Markdown would take for its own.
-std::vector<std::string> cells_of(std::string_view line) {
+std::vector<std::string> page_cells(std::string_view line) {
   std::vector<std::string> cells;
   std::string cell;
   for (std::size_t at = 1; at < line.size(); ++at) {
@@ -30,7 +30,7 @@ std::vector<PageRow> page_rows(std::string_view page) {
   bool in_table = false;
   for (const std::string& line : split(page, '\n')) {
     if (line.starts_with("## ")) section = line.substr(3);
-    if (in_table && line.starts_with('|')) rows.push_back({section, cells_of(line)});
+    if (in_table && line.starts_with('|')) rows.push_back({section, page_cells(line)});
     in_table = line.starts_with("|---") || (in_table && line.starts_with('|'));
   }
   return rows;

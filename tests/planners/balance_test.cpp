@@ -51,7 +51,12 @@ TEST_CASE("deepspeed: the cuts of its own program, also where another one differ
   PlannerJob job = equal_devices(4, 1'000'000'000);
   const auto cut = [&](const std::vector<Bytes>& weights) {
     job.layers.clear();
-    for (const Bytes weight : weights) job.layers.push_back({.forward = 1, .backward = 2, .parameters = weight});
+    for (const Bytes weight : weights) {
+      PlannerLayer& layer = job.layers.emplace_back();
+      layer.forward = 1;
+      layer.backward = 2;
+      layer.parameters = weight;
+    }
     return sizes_of("deepspeed", job);
   };
   CHECK(cut({7, 1, 1, 1, 1, 1, 1, 7}) == Sizes{1, 3, 3, 1});

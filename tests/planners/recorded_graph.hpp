@@ -45,10 +45,11 @@ inline PlannerJob recorded_chain(const std::string& model) {
     } else if (line.substr(begin).starts_with("Input")) {
       input = number;
     } else {
-      nodes[number] = {.forward = std::llround(number_of_field(line, "forward_compute_time") * 1e6),
-                       .backward = std::llround(number_of_field(line, "backward_compute_time") * 1e6),
-                       .activation = std::llround(number_of_field(line, "activation_size")),
-                       .parameters = std::llround(number_of_field(line, "parameter_size"))};
+      PlannerLayer& layer = nodes[number];
+      layer.forward = std::llround(number_of_field(line, "forward_compute_time") * 1e6);
+      layer.backward = std::llround(number_of_field(line, "backward_compute_time") * 1e6);
+      layer.activation = std::llround(number_of_field(line, "activation_size"));
+      layer.parameters = std::llround(number_of_field(line, "parameter_size"));
     }
   }
   PlannerJob job;

@@ -147,11 +147,9 @@ class TitanReader {
     if (expert_ > 1) scenario_.set("ep", expert_);
     if (replicas_ * shards_ > 1) scenario_.set("dp", replicas_ * shards_);
     read_sharding();
-    const auto experts = tree_.number("parallelism.expert_tensor_parallel_degree", 1);
-    if (experts && *experts != tensor_ && expert_ > 1) {
-      scenario_.find("expert_tensor_parallel_degree " + std::to_string(*experts) +
-                     ": experts are modelled as split over all tensor ranks");
-    }
+    // Expert ranks reach over tensor ranks, which split no expert unless an older version's file says so.
+    const std::int64_t split = tree_.number("parallelism.expert_tensor_parallel_degree", 1).value_or(1);
+    if (expert_ > 1 && split != tensor_) scenario_.set("etp", split);
     if (tree_.flag("compile.enable_async_tensor_parallel") || tree_.flag("parallelism.enable_async_tensor_parallel") ||
         tree_.flag("experimental.enable_async_tensor_parallel")) {
       scenario_.set("tensor-overlap", "userbuffers");

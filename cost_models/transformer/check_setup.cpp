@@ -58,13 +58,15 @@ class SetupCheck {
                "no model has so many: look at its layers and at the tokens it predicts further ahead");
     }
     if (setup_.sequence < 1) complain("F001", "--sequence", "a sample needs at least 1 token", "use --sequence 4096");
-    constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
-    if (setup_.sequence > kMostTokens) {
-      complain("C006", "--sequence", "a sample has at most 2^31 tokens; got " + std::to_string(setup_.sequence),
-               "use --sequence 4096");
-    }
     if (setup_.microbatch_size < 1) {
       complain("F001", "--microbatch-size", "a microbatch needs at least 1 sample", "use --microbatch-size 1");
+    }
+    constexpr std::int64_t kMostTokens = std::int64_t{1} << 40;
+    if (setup_.sequence > 0 && setup_.microbatch_size > kMostTokens / setup_.sequence) {
+      complain("C012", setup_.sequence > kMostTokens ? "--sequence" : "--microbatch-size",
+               std::to_string(setup_.microbatch_size) + " samples of " + std::to_string(setup_.sequence) +
+                   " tokens are more than 2^40 tokens in a microbatch",
+               "use --sequence 4096 --microbatch-size 1");
     }
     if (shape.positions > 0 && setup_.sequence > shape.positions) {
       complain("F002", "--sequence",

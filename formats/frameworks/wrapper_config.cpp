@@ -54,7 +54,7 @@ std::string primus_module(ConfigTree& tree) {
   if (modules == nullptr || modules->kind != JsonValue::Kind::kObject) return {};
   for (const JsonValue& one : modules->children) {
     const std::string path = "modules." + one.key;
-    if (tree.has(path + ".overrides") && tree.has(path + ".framework")) return path;
+    if (tree.has(path + ".overrides")) return path;
   }
   return {};
 }

@@ -65,7 +65,14 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   const auto deepspeed = in.word("pp-partition-method");
   if (!uneven && !of.embedding && !of.loss) {
     // Megatron-DeepSpeed hands its layers to PipelineModule.
-    cut.partition = in.flag("deepspeed") ? "deepspeed:" + deepspeed.value_or("type:transformer") : "even";
+    if (in.flag("deepspeed")) {
+      cut.partition = "deepspeed:" + deepspeed.value_or("type:transformer");
+    } else if (counted % (ranks * cut.chunks) == 0) {
+      cut.partition = "even";
+    } else {
+      in.find(std::to_string(counted) + " layers do not fall evenly on " + std::to_string(ranks * cut.chunks) +
+              " stages: the partition is chosen by cost; write --partition a,b,c to set it");
+    }
     return cut;
   }
   const std::int64_t middle = uneven ? layers - first.value_or(0) - last.value_or(0) : counted;

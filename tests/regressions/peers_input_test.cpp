@@ -19,11 +19,6 @@ std::string profile_with_forward(const std::string& median) {
              "parameter_bytes": 1}]})";
 }
 
-template <typename Call>
-std::string problems_of(const Call& call) {
-  return problems_of([&] { call(); });
-}
-
 std::vector<int> typed_cut(const std::string& text, int stages) {
   Profile profile;
   profile.layers.resize(32);

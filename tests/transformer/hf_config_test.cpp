@@ -26,7 +26,7 @@ constexpr const char* kGemma = R"({"model_type": "gemma", "num_hidden_layers": 2
 
 std::string with(std::string text, const std::string& member) { return text.insert(1, member + ", "); }
 
-std::string problems_of(const std::string& text) {
+std::string config_problems(const std::string& text) {
   return problems_of([&] { (void)read_hf_config(text, "config.json"); });
 }
 
@@ -76,14 +76,14 @@ TEST_CASE("a window of every block") {
 }
 
 TEST_CASE("what is no config is refused") {
-  CHECK(contains(problems_of("[]"), "P010"));
-  CHECK(contains(problems_of("{}"), "P010"));
-  CHECK(contains(problems_of(R"({"model_type": "mixtrol"})"), "did you mean \"mixtral\"?"));
-  CHECK(contains(problems_of(R"({"model_type": "berd"})"), "P011"));
-  CHECK(contains(problems_of(R"({"model_type": "llama"})"), "num_hidden_layers"));
+  CHECK(contains(config_problems("[]"), "P010"));
+  CHECK(contains(config_problems("{}"), "P010"));
+  CHECK(contains(config_problems(R"({"model_type": "mixtrol"})"), "did you mean \"mixtral\"?"));
+  CHECK(contains(config_problems(R"({"model_type": "berd"})"), "P011"));
+  CHECK(contains(config_problems(R"({"model_type": "llama"})"), "num_hidden_layers"));
   std::string uneven = kMixtral;
   uneven.replace(uneven.find("\"num_key_value_heads\": 8"), 24, "\"num_key_value_heads\": 7");
-  CHECK(contains(problems_of(uneven), "P012"));
+  CHECK(contains(config_problems(uneven), "P012"));
 }
 
 TEST_CASE("sizes given by hand override a preset's, or make a model of nothing") {

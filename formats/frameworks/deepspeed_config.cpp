@@ -34,7 +34,7 @@ class DeepSpeedReader {
 
  private:
   void fact(const char* name, bool holds) {
-    if (holds) facts_.set(name, RuleFacts::Words{});
+    if (holds) facts_.set(name, RuleFacts::Words{"on"});
   }
   void fact(const char* name, const std::string& word) { facts_.set(name, RuleFacts::Words{word}); }
 
@@ -197,7 +197,7 @@ class DeepSpeedReader {
   void read_optimizer() {
     const auto type = tree_.word("optimizer.type");
     const auto known = deepspeed_optimizer(type.value_or(""));
-    fact("NO_OPTIMIZER", type && (!known || known->name.empty()));
+    if (type && (!known || known->name.empty())) fact("NO_OPTIMIZER", *type);
     if (!type) scenario_.find("the program's own optimizer counts as Adam, with two moments");
     if (known && type) {
       muon_ = known->name == "muon";

@@ -78,7 +78,7 @@ def compare_cut(witness, package, config, blocks, p, schedule, first, last, laye
     config.parallelism, config.training, config.model_spec = map(copy.copy, (config.parallelism, config.training, config.model_spec))
     config.model_spec.model = copy.copy(config.model_spec.model)
     config.model_spec.model.layers = config.model_spec.model.layers[:blocks]
-    config.training.local_batch_size = batch
+    config.training.local_batch_size, config.training.disable_cuda_graphs = batch, True  # these and pipelines exclude each other
     asked = config.parallelism
     asked.pipeline_parallel_degree, asked.pipeline_parallel_schedule = p, schedule
     asked.pipeline_parallel_first_stage_less_layers, asked.pipeline_parallel_last_stage_less_layers = first, last

@@ -10,7 +10,7 @@ bool is_listed(const RecomputeRule& rule, int block) {
   return std::binary_search(rule.listed.begin(), rule.listed.end(), block);
 }
 
-std::string numbers_text(const std::vector<int>& numbers) {
+std::string listed_blocks_text(const std::vector<int>& numbers) {
   std::string text;
   for (std::size_t first = 0, last = 0; first < numbers.size(); first = last + 1) {
     last = first;
@@ -33,7 +33,7 @@ std::string to_string(const RecomputeRule& rule) {
     case RecomputeRule::How::kChunks:
       return "of every block, from one input for " + number + " of a stage";
     case RecomputeRule::How::kListed:
-      return "of the blocks " + numbers_text(rule.listed);
+      return "of the blocks " + listed_blocks_text(rule.listed);
     case RecomputeRule::How::kAll:
       break;
   }

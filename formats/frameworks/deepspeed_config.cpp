@@ -4,8 +4,8 @@
 
 #include "formats/frameworks/deepspeed_keys.hpp"
 #include "formats/frameworks/framework_scenario.hpp"
-#include "formats/frameworks/rule_condition.hpp"
 #include "formats/frameworks/rules.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {

@@ -9,7 +9,7 @@ namespace debubble {
 namespace {
 
 template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view key) {
+bool is_deepspeed_key(const std::array<std::string_view, N>& names, std::string_view key) {
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
@@ -119,16 +119,16 @@ DeepSpeedKey of_section(bool known) { return known ? DeepSpeedKey::kUsed : DeepS
 
 DeepSpeedKey deepspeed_key(std::string_view section, std::string_view key) {
   if (section.empty()) {
-    if (is_one_of(kRemovedKeys, key)) return DeepSpeedKey::kRemoved;
-    return is_one_of(kFreeKeys, key) ? DeepSpeedKey::kFree : DeepSpeedKey::kUsed;
+    if (is_deepspeed_key(kRemovedKeys, key)) return DeepSpeedKey::kRemoved;
+    return is_deepspeed_key(kFreeKeys, key) ? DeepSpeedKey::kFree : DeepSpeedKey::kUsed;
   }
-  if (section == "fp16") return of_section(is_one_of(kOfFp16, key));
-  if (section == "bf16") return of_section(is_one_of(kOfBf16, key));
-  if (section != "zero_optimization") return of_section(is_one_of(kOfOffload, key));
-  if (is_one_of(kRemovedOfZero, key)) return DeepSpeedKey::kRemoved;
-  if (is_one_of(kOlderOfZero, key)) return DeepSpeedKey::kOlder;
+  if (section == "fp16") return of_section(is_deepspeed_key(kOfFp16, key));
+  if (section == "bf16") return of_section(is_deepspeed_key(kOfBf16, key));
+  if (section != "zero_optimization") return of_section(is_deepspeed_key(kOfOffload, key));
+  if (is_deepspeed_key(kRemovedOfZero, key)) return DeepSpeedKey::kRemoved;
+  if (is_deepspeed_key(kOlderOfZero, key)) return DeepSpeedKey::kOlder;
   const std::string_view plain = key.starts_with("stage3_") ? key.substr(7) : key;
-  return of_section(is_one_of(kOfZero, key) || is_one_of(kOfStage3, plain));
+  return of_section(is_deepspeed_key(kOfZero, key) || is_deepspeed_key(kOfStage3, plain));
 }
 
 std::string deepspeed_format(const std::string& name) {

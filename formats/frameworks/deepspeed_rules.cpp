@@ -44,7 +44,7 @@ void add_batches(std::vector<FrameworkRule>& rows) {
   }
 }
 
-void add_formats(std::vector<FrameworkRule>& rows) {
+void add_number_formats(std::vector<FrameworkRule>& rows) {
   for (FrameworkRule row : std::initializer_list<FrameworkRule>{
            {kDsRefuses, "FP16 and BF16", "fp16 and bf16 are not both on", kDsConfig,
             R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})"},
@@ -189,7 +189,7 @@ void add_others(std::vector<FrameworkRule>& rows) {
 FrameworkRules deepspeed_rules() {
   FrameworkRules rules{"deepspeed", "DeepSpeed", "DeepSpeed 0.19.8", R"({"train_micro_batch_size_per_gpu": 1})", {}};
   add_batches(rules.rows);
-  add_formats(rules.rows);
+  add_number_formats(rules.rows);
   add_zero(rules.rows);
   add_optimizers(rules.rows);
   add_experts(rules.rows);

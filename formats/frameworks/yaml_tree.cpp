@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
+bool is_known_word(const std::string& word, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(), [&](const char* known) { return word == known; });
 }
 
@@ -21,9 +21,9 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 JsonValue plain_scalar(const std::string& text) {
   JsonValue value;
   value.text = text;
-  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return value;
-  const bool yes = is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"});
-  if (yes || is_one_of(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) {
+  if (is_known_word(text, {"", "~", "null", "Null", "NULL"})) return value;
+  const bool yes = is_known_word(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"});
+  if (yes || is_known_word(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) {
     value.kind = JsonValue::Kind::kBoolean;
     value.text = yes ? "true" : "false";
     return value;
@@ -51,7 +51,7 @@ bool is_plain_tag(const std::string& tag) {
   const std::string own = "tag:yaml.org,2002:";
   if (tag.empty() || tag == "?" || tag == "!") return true;
   return tag.starts_with(own) &&
-         is_one_of(tag.substr(own.size()), {"str", "int", "float", "bool", "null", "map", "seq"});
+         is_known_word(tag.substr(own.size()), {"str", "int", "float", "bool", "null", "map", "seq"});
 }
 
 // Builds the tree from the parser's events, and ends the parse where a bound is reached: what is no text of one

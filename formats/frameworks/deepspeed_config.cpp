@@ -124,10 +124,7 @@ class DeepSpeedReader {
     const std::int64_t interval = tree_.number("pipeline.activation_checkpoint_interval").value_or(0);
     if (interval == 0) return;
     scenario_.set("recompute", std::string("full"));
-    if (interval > 1) {
-      scenario_.find("pipeline.activation_checkpoint_interval " + std::to_string(interval) +
-                     ": counts as 1, the input of every block is kept");
-    }
+    if (interval > 1) scenario_.set("recompute-blocks", "chunks:" + std::to_string(interval));
     scenario_.find("pipeline.activation_checkpoint_interval: embedding and head, which run again too, do not here");
   }
 
@@ -143,7 +140,7 @@ class DeepSpeedReader {
       if (tree_.word(section + "comm_backend").value_or("comm") == "deepep") {
         scenario_.set("moe-dispatch", std::string("deepep"));
       }
-      if (tensor_ > 1) scenario_.find("AutoEP with AutoTP: experts are not cut over the tensor ranks; here they are");
+      if (tensor_ > 1) scenario_.set("etp", std::int64_t{1});
     }
     tree_.pass("expert_parallel");
   }

@@ -165,6 +165,8 @@ TEST_CASE_IN_FOLDER("DeepSpeed: sequence ranks, expert ranks, slices between sta
   const std::string again =
       deepspeed_run(folder, stages + R"("pipeline": {"activation_checkpoint_interval": 1}})", "--stages 2");
   CHECK(again.find("partition = \"deepspeed\"; recompute = \"full\"; ") != std::string::npos);
+  CHECK(contains(deepspeed_run(folder, stages + R"("pipeline": {"activation_checkpoint_interval": 3}})", "--stages 2"),
+                 "recompute = \"full\"; recompute-blocks = \"chunks:3\"; "));
   folder.write("moe.json", R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
                  "expert_parallel": {"enabled": true, "autoep_size": 8}})");
   CHECK(folder

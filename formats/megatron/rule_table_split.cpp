@@ -197,8 +197,6 @@ void add_order(std::vector<FrameworkRule>& rows) {
            {kRefused, "--defer-embedding-wgrad-compute and --no-gradient-accumulation-fusion",
             "the embedding's weight gradient is deferred with fused accumulation alone", kParallel,
             "--defer-embedding-wgrad-compute --pipeline-model-parallel-size 2 --no-gradient-accumulation-fusion"},
-           {kRefused, "--batch-size or --model-parallel-size or --warmup or --checkpoint-activations",
-            "these names of older releases are refused", kArguments, "--checkpoint-activations"},
            {kRefused, "PREDICTORS > 0 and --position-embedding-type outside rope,none",
             "multi-token prediction goes with rotary positions or none", kArguments,
             "--mtp-num-layers 1 --position-embedding-type learned_absolute"},

@@ -81,7 +81,8 @@ TEST_CASE("what changes time or memory and is not modelled is named") {
       "--seq-length 64 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16 ";
   const auto of = [&](const std::string& more) { return read_megatron(plain + more, "x.sh"); };
   CHECK(of("--optimizer adam --empty-unused-memory-level 0 --data-path a --data-cache-path b").findings.empty());
-  CHECK(argument_noted(of("--optimizer muon"), "--optimizer muon: one number per weight"));
+  CHECK(flag_of_arguments(of("--optimizer muon"), "optimizer") == "muon");
+  CHECK(argument_noted(of("--optimizer soap"), "--optimizer soap: counts as Adam"));
   CHECK(argument_noted(of("--no-rope-fusion"), "fused kernels switched off"));
   CHECK(argument_noted(of("--empty-unused-memory-level 2"), "what slows a step down"));
   CHECK(argument_noted(of("--retro-add-retriever"), "parts of another model"));

@@ -263,7 +263,7 @@ TEST_CASE("a script's user buffers, and what of them it switches off") {
   const auto overlap = [](const std::string& more) {
     return read_megatron(
         "torchrun --nproc_per_node 8 x.py --num-layers 2 --hidden-size 64 --num-attention-heads 8 "
-        "--seq-length 16 --bf16 --micro-batch-size 1 --global-batch-size 4 " +
+        "--seq-length 16 --bf16 --micro-batch-size 1 --global-batch-size 8 " +
             more,
         "x");
   };
@@ -282,8 +282,8 @@ TEST_CASE("a script's user buffers, and what of them it switches off") {
   CHECK(!found(bulk, "tp-comm"));
   const MegatronScenario early = overlap(split + "--tp-comm-overlap --tp-comm-overlap-rs-dgrad");
   CHECK(found(early, "--tp-comm-overlap-rs-dgrad: sums of input gradients"));
-  CHECK(flag(overlap("--tp-comm-overlap"), "tensor-overlap") == "(none)");  // one rank
-  const MegatronScenario whole = overlap("--tensor-model-parallel-size 4 --tp-comm-overlap");
+  CHECK_THROWS_AS((void)overlap("--tp-comm-overlap"), InputError);  // one rank
+  const MegatronScenario whole = overlap("--tensor-model-parallel-size 4 --tp-comm-overlap --of-a-fork");
   CHECK(flag(whole, "tensor-overlap") == "(none)");
   CHECK(found(whole, "--tp-comm-overlap: Megatron-LM refuses it without --sequence-parallel"));
   // A log names what is on.

@@ -120,7 +120,7 @@ class SetupCheck {
                "use --etp 1");
     }
     if (expert < 2 || shape.experts % expert == 0) return;
-    const std::int64_t places = setup_.parallel.expert_copies() * expert;
+    const std::int64_t places = setup_.parallel.copies() * setup_.parallel.tensor / setup_.parallel.split_of_expert();
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
     complain("F003", "--ep",
              counted(shape.experts, "expert") + " cannot be split evenly over " + counted(expert, "expert rank"),

@@ -174,10 +174,11 @@ std::string runs_text(const JsonValue& list) {
 }
 
 // What the reader of arguments says is for scripts.
-MegatronScenario read_argument_words(const std::string& text, const std::string& name) {
+MegatronScenario read_argument_words(const std::string& text, const std::string& name, const std::string& cut) {
   try {
     LaunchGiven given;
     given.shell.path = name;
+    given.cut = cut;
     given.as_megatron = false;  // configurations have defaults of their own
     return read_megatron(text, name, given);
   } catch (const InputError& error) {
@@ -348,7 +349,7 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
   } else {
     for (const std::string& word : words_) text += word + " ";
   }
-  MegatronScenario read = read_argument_words(text, tree_.problems().name());
+  MegatronScenario read = read_argument_words(text, tree_.problems().name(), cut_);
   for (auto& [flag, value] : read.flags) {
     if (!model.empty() && flag == "model") value = sizes ? "llama" : model;
     if (!model.empty() && flag == "model-size") {

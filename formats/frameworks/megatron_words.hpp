@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/frameworks/framework_scenario.hpp"
@@ -27,6 +28,8 @@ class MegatronWords {
   // Takes back what an earlier section said.
   void drop(const std::string& name);
   [[nodiscard]] bool has(const std::string& name) const;
+  // The cut, as --partition takes it, of a framework that does not cut as Megatron-LM does.
+  void cut(std::string partition) { cut_ = std::move(partition); }
   void find(std::string text) { findings_.push_back(std::move(text)); }
 
   // `world`: ranks, as far as the file says; 0: it does not. `known_model`: of a preset's name, of which the arguments
@@ -41,6 +44,7 @@ class MegatronWords {
   const FrameworkRequest& request_;
   std::vector<std::string> words_;
   std::vector<std::string> findings_;
+  std::string cut_;
 };
 
 // "torch.bfloat16" as Megatron-LM writes it, "bf16"; another word as it is.

@@ -23,11 +23,11 @@ class NanotronReader {
     read_parallelism();
     read_tokens();
     read_optimizer();
+    words_.cut("nanotron");
     FrameworkScenario scenario = words_.scenario(world_, "");
     if (all_forward_ && pipeline_ > 1) scenario.set("param", std::string("backward=ascending"));
     for (auto& [flag, value] : scenario.flags) {
       if (flag == "schedule" && all_forward_) value = "gpipe";
-      if (flag == "partition") value = "nanotron";
       if (flag == "model-size" && window_ > 0) value += ",window=" + std::to_string(window_);
     }
     return scenario;

@@ -16,6 +16,7 @@ struct LaunchGiven {
   shell::Given shell;
   std::optional<std::int64_t> gpus;  // ranks in all
   bool as_megatron = true;           // whether what Megatron-LM itself refuses is refused
+  std::string cut;                   // of a framework with another cut of the layers, as --partition takes it
   std::string model;                 // whose sizes are not among the arguments: a preset or a config.json
   std::int64_t layers = 0;           // of that model
   std::optional<int> sequence;       // where the arguments do not say it
@@ -35,6 +36,7 @@ struct MegatronLaunch {
   int line = 0;               // of the script, where it is started; 0: not of a script
   bool script = true;
   bool as_megatron = true;  // as in LaunchGiven
+  std::string cut;          // likewise
   std::vector<std::string> notes;
 };
 

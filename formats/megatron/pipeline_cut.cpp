@@ -40,7 +40,7 @@ std::optional<std::string> letters_of(const LayersOfRanks& layers, std::int64_t 
 
 }  // namespace
 
-MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_t ranks) {
+MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_t ranks, const std::string& own) {
   MegatronCut cut;
   const auto first = in.number("decoder-first-pipeline-num-layers");
   const auto last = in.number("decoder-last-pipeline-num-layers");
@@ -64,8 +64,11 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   const bool uneven = first || last;
   const auto deepspeed = in.word("pp-partition-method");
   if (!uneven && !of.embedding && !of.loss) {
+    const bool engine = (in.flag("deepspeed") || deepspeed) && !in.flag("no-pipeline-parallel");
     // Megatron-DeepSpeed hands its layers to PipelineModule.
-    if (in.flag("deepspeed")) {
+    if (!own.empty()) {
+      cut.partition = own;
+    } else if (engine) {
       cut.partition = "deepspeed:" + deepspeed.value_or("type:transformer");
     } else if (counted % (ranks * cut.chunks) == 0) {
       cut.partition = "even";

@@ -14,7 +14,8 @@ struct MegatronCut {
 };
 
 // Of arguments that Megatron-LM does not refuse, for so many layers on so many pipeline ranks. What no cut follows from
-// is a finding.
-[[nodiscard]] MegatronCut megatron_cut(MegatronArguments& arguments, std::int64_t layers, std::int64_t ranks);
+// is a finding. `own`: the cut of a framework that does not cut so, as --partition takes it.
+[[nodiscard]] MegatronCut megatron_cut(MegatronArguments& arguments, std::int64_t layers, std::int64_t ranks,
+                                       const std::string& own);
 
 }  // namespace debubble

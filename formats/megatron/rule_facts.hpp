@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/rules/rule_condition.hpp"
 #include "formats/megatron/arguments.hpp"
+#include "formats/rules/rule_condition.hpp"
 
 namespace debubble {
 

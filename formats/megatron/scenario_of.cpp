@@ -41,6 +41,7 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name,
   if (is_megatron_log(text)) return read_log(text, name);
   MegatronLaunch launch = read_launch(text, name, given);
   launch.as_megatron = given.as_megatron;
+  launch.cut = given.cut;
   return megatron_scenario(launch, name, given);
 }
 

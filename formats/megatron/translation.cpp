@@ -139,23 +139,14 @@ class Translation {
       set_number("microbatches", 1);
     }
     if (in_.flag("rampup-batch-size")) in_.find("--rampup-batch-size: the full batch is simulated");
-    const MegatronCut cut = megatron_cut(in_, layers_, pipeline_);
+    const MegatronCut cut = megatron_cut(in_, layers_, pipeline_, launch_.cut);
     const bool interleaved = cut.chunks > 1 && pipeline_ > 1;
     set("schedule", interleaved ? "interleaved" : "1f1b");
     if (interleaved) set_number("chunks", cut.chunks);
     const auto group = in_.count("microbatch-group-size-per-virtual-pipeline-stage");
     if (interleaved && group && *group != pipeline_) set("param", "group=" + std::to_string(*group));
-    const std::string partition = pipeline_cut_text(cut);
-    if (!partition.empty()) set("partition", partition);
+    if (!cut.partition.empty()) set("partition", cut.partition);
     read_transfers(interleaved);
-  }
-
-  // DeepSpeed's pipeline engine has a cut of its own; by default of blocks, which is even where they divide.
-  std::string pipeline_cut_text(const MegatronCut& cut) {
-    const auto method = in_.word("pp-partition-method");
-    const bool engine = (in_.flag("deepspeed") || method) && !in_.flag("no-pipeline-parallel");
-    if (!engine || cut.partition != "even" || (!method && layers_ % pipeline_ == 0)) return cut.partition;
-    return "deepspeed:" + method.value_or("type:transformer");
   }
 
   // One stage per rank never overlaps its transfers: one exchange, which everything waits for, lies between two steps

@@ -12,8 +12,8 @@ enum class ActivationKind { kGelu, kSilu };
 // Of queries and keys, before they are turned: with weights of one head, which all share; of all heads; without any.
 enum class QueryKeyNorm : std::uint8_t { kNone, kHead, kWhole, kPlain };
 
-// Where layers of multi-token prediction lie: behind the head; before it, on its stage; on an earlier stage, whose output
-// layers the head then runs.
+// Where layers of multi-token prediction lie: behind the head; before it, on its stage; on an earlier stage, whose
+// output layers the head then runs.
 enum class PredictorPlace : std::uint8_t { kBehindHead, kWithHead, kApart };
 
 // What a block has otherwise than the model says: of networks that a search has thinned out, or whose blocks differ.

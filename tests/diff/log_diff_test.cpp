@@ -101,10 +101,10 @@ TEST_CASE_IN_FOLDER("a tolerance makes a gap of a log a finding") {
   const Outcome outcome = folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=10%,memory=20.5%"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err,
-                 "debubble: --tolerance: step: the median of 17 lines and predicted differ by 35.0 %, more than "
+                 "debubble: --tolerance: step: the median of 17 lines and predicted differ by 34.9 %, more than "
                  "10.0 %\n"));
   CHECK(contains(outcome.err,
-                 "debubble: --tolerance: memory: the peaks of device 1 differ by 21.0 %, more than 20.5 %\n"));
+                 "debubble: --tolerance: memory: the peaks of device 1 differ by 21.1 %, more than 20.5 %\n"));
   CHECK_FALSE(contains(outcome.err, "device 0"));
   CHECK(folder.run({"diff", "--log", kTrainingLog, "--tolerance", "step=40%,memory=40%"}).status == 0);
 }

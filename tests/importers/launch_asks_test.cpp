@@ -7,7 +7,7 @@ namespace debubble {
 namespace {
 
 constexpr const char* kTraining =
-    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length "
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 8 --seq-length "
     "2 --micro-batch-size 1 ";
 
 std::string asked(const std::string& script, const LaunchGiven& given = {}) {
@@ -93,7 +93,7 @@ TEST_CASE("a default counts and is told") {
 
 TEST_CASE("the number of ranks comes from the launcher, or is asked for") {
   const std::string plain =
-      "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 "
+      "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 8 --seq-length 2 "
       "--micro-batch-size 1";
   const auto ranks = [&](const std::string& launcher) {
     return read_launch(launcher + " " + plain, "x.sh", LaunchGiven{}).ranks.value_or(-1);
@@ -177,7 +177,7 @@ TEST_CASE("variables that a launcher's options set") {
 }
 
 TEST_CASE("a job's options stand before its first command") {
-  const std::string plain = "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2";
+  const std::string plain = "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 8 --seq-length 2";
   const std::string other = "cat > other.sh <<E\n#SBATCH --nodes=7\n#SBATCH --ntasks-per-node=8\nE\n";
   const auto ranks = [&](const std::string& text) {
     return read_launch(text + "srun python " + plain, "x.sh", LaunchGiven{}).ranks.value_or(-1);
@@ -257,7 +257,7 @@ TEST_CASE("what is given cannot forge what is not known") {
 
 TEST_CASE("what a script gives no value, or none that can be read, is refused at its line") {
   const auto refusal = [](const std::string& text) { return problems_of([&] { (void)read_megatron(text, "x.sh"); }); };
-  const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 ";
+  const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 8 --seq-length 2 ";
   const std::string start = "\ntorchrun --nproc_per_node 8 pretrain_gpt.py ";
   CHECK(contains(refusal(start + model), "--micro-batch-size is not given"));
   CHECK(contains(refusal(start + model), "x.sh:2"));
@@ -269,7 +269,7 @@ TEST_CASE("what a script gives no value, or none that can be read, is refused at
   const std::string odd = model + "--micro-batch-size 1 --tensor-model-parallel-size 3";
   CHECK(contains(refusal(start + odd), "the ranks are a multiple of tensor x pipeline x context"));
   CHECK(noted(read_megatron(odd + " --world-size 8", "x"), "one replica of the pipeline is taken"));
-  const std::string small = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 ";
+  const std::string small = "--num-layers 2 --hidden-size 8 --num-attention-heads 8 ";
   CHECK(contains(refusal(start + small), "add --seq-length N there, and import that file"));
   CHECK(contains(refusal("source model.sh" + start + small), "it may be set by model.sh, --file model.sh=FILE"));
   CHECK(contains(refusal("source model.sh\necho"), "it may be set by model.sh"));

@@ -37,7 +37,7 @@ std::vector<Measured> measured() {
 
 std::vector<DeviceMemory> predicted(const Measured& row, AllocatorKind allocator) {
   TrainingSetup setup = row.setup;
-  setup.parallel = {row.tensor, row.context, row.expert, row.data, row.stages, true, 1};
+  setup.parallel = {row.tensor, row.context, row.expert, row.data, row.stages, 0, true, 1};
   setup.fused_loss = true;
   const Profile profile = profile_of(setup);
   const auto layers = static_cast<int>(profile.layers.size());

@@ -245,13 +245,15 @@ recompute = "full"
 devices = 1
 dp = 16
 dtype = "bf16"
+weight-dtype = "fp32"
 )");
   CHECK(contains(folder.refusal("import --from accelerate a.yaml"), "--> --model"));
 }
 
 TEST_CASE_IN_FOLDER("export: what a framework is told, and read back it is the same run") {
   const Words run =
-      "--model llama3-8b --hardware h100 --tp 2 -p 4 -m 8 --dp 2 --zero 1 --sequence 4096 --sequence-parallel";
+      "--model llama3-8b --hardware h100 --tp 2 -p 4 -m 8 --dp 2 --zero 1 --sequence 4096 --sequence-parallel "
+      "--p2p coupled";
   const auto with = [&](Words command, const Words& more) {
     command.insert(command.end(), more.begin(), more.end());
     return command;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "formats/rules/rule_condition.hpp"
 #include "formats/frameworks/rules.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/megatron/scenario_of.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

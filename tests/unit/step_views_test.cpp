@@ -64,7 +64,7 @@ StageCosts small_costs() {
 Report small_report() {
   Report report = analyse(with_step(), small_schedule(), small_costs());
   report.mfu = 0.43;
-  report.cluster = ClusterReport{"dgx-h100:2", "fluid", 16, 16, 4, 1, 1, 2, 2, 11 * kMs, 12 * kMs};
+  report.cluster = ClusterReport{"dgx-h100:2", "fluid", 16, 16, 4, 1, 1, 2, 0, 2, 11 * kMs, 12 * kMs};
   const PeakOp op{PeakOp::Kind::kOp, {OpKind::kForward, false, 1, 0}, {}};
   report.memory_fit = MemoryFit{1000, 1, 800, 900, -5, 3, op, {"recompute"}};
   return report;

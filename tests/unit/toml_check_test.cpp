@@ -72,8 +72,9 @@ TEST_CASE("nothing is nested deeper than the readers take") {
   for (int k = 0; k < 32; ++k) dots += ".a";
   const std::string half = dots.substr(0, dots.size() / 2 - 3);  // of header, key and inline table together
   CHECK(verdict("[" + half + "]\n" + half + " = 1") == "passes");
-  for (const std::string& text : {"[" + dots + ".a]", dots + ".a = 1", "b = {" + dots + ".a = 1}", "[" + half + "]\n" + half + " = {" + half + " = 1}",
-                                  "b = " + std::string(33, '[') + std::string(33, ']')}) {
+  for (const std::string& text :
+       {"[" + dots + ".a]", dots + ".a = 1", "b = {" + dots + ".a = 1}",
+        "[" + half + "]\n" + half + " = {" + half + " = 1}", "b = " + std::string(33, '[') + std::string(33, ']')}) {
     CAPTURE(text);
     const std::optional<TomlFault> fault = toml_fault(text);
     REQUIRE(fault.has_value());

@@ -12,9 +12,9 @@
 #include "sim/core/quantities.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/output/stderr_progress.hpp"
+#include "tools/views/catalog_facts.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/paragraph.hpp"
-#include "tools/views/catalog_facts.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

@@ -24,10 +24,10 @@
 #include "tools/explain/terms.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/catalog_facts.hpp"
 #include "tools/views/hardware_view.hpp"
 #include "tools/views/paragraph.hpp"
 #include "tools/views/planner_facts.hpp"
-#include "tools/views/catalog_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

@@ -8,8 +8,8 @@
 #include "formats/json/json.hpp"
 #include "studies/planners/catalog.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/paragraph.hpp"
 #include "tools/views/catalog_facts.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

@@ -13,10 +13,10 @@
 #include "sim/core/quantities.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/catalog_facts.hpp"
 #include "tools/views/compare_table.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
-#include "tools/views/catalog_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

@@ -32,7 +32,8 @@ void append_zigzag(std::string& bytes, std::int64_t value) {
 // What a column's numbers are.
 enum class ColumnOf { kValues, kDifferences };  // differences: each to the row before, the first to 0
 
-// A table of whole numbers as bytes, column by column. Tables and documents are put behind one another into the same bytes; the header says where each is.
+// A table of whole numbers as bytes, column by column. Tables and documents are put behind one another into the same
+// bytes; the header says where each is.
 class TableWriter {
  public:
   TableWriter(std::string& bytes, std::size_t rows);

@@ -97,7 +97,8 @@ TEST_CASE_IN_FOLDER("layers that the stages do not divide are placed, each once"
 }
 
 TEST_CASE_IN_FOLDER("an input gradient is compute in the trace, with its own duration") {
-  const json trace = json::parse(folder.data("export --to chrome-trace --schedule zb-h1 --times f=1,i=2,w=3 -p 2 -m 2"));
+  const json trace =
+      json::parse(folder.data("export --to chrome-trace --schedule zb-h1 --times f=1,i=2,w=3 -p 2 -m 2"));
   int found = 0;
   for (const json& event : trace["traceEvents"]) {
     if (event.value("ph", "") != "X" || event["cat"] == "critical path" ||

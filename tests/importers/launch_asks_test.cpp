@@ -266,7 +266,9 @@ TEST_CASE("what a script gives no value, or none that can be read, is refused at
   CHECK(contains(refusal(start + model + "--micro-batch-size four"), "\"four\", which is not a whole number"));
   CHECK(noted(read_megatron(model + "--micro-batch-size four", "x"), "not a whole number: left out"));
   CHECK(contains(refusal(start + model + "--micro-batch-size 1__2"), "1__2"));
-  const std::string odd = model + "--micro-batch-size 1 --tensor-model-parallel-size 3";
+  const std::string odd =
+      "--num-layers 2 --hidden-size 12 --num-attention-heads 6 --seq-length 2 --micro-batch-size 1 "
+      "--tensor-model-parallel-size 3";
   CHECK(contains(refusal(start + odd), "the ranks are a multiple of tensor x pipeline x context"));
   CHECK(noted(read_megatron(odd + " --world-size 8", "x"), "one replica of the pipeline is taken"));
   const std::string small = "--num-layers 2 --hidden-size 8 --num-attention-heads 8 ";

@@ -58,6 +58,21 @@ TEST_CASE_IN_FOLDER("an Nsight Systems export of the same run says the same") {
   CHECK(nsys == kineto);
 }
 
+TEST_CASE_IN_FOLDER(
+    "what import writes of kernels without names or without time, simulate takes, or import refuses it") {
+  const std::string run = contents_of(golden("training.sql"));
+  const std::string kernels = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET ";
+  const Words import = "import --from nsys r.sqlite -o p.json --layers none";
+  folder.write("r.sqlite", Database(run + kernels + "demangledName = 987654, shortName = 987654;").image());
+  CHECK(folder.run(import).status == 0);
+  CHECK(folder.json("simulate --profile p.json -p 1 -m 4 --format json")["makespan_ns"] > 0);
+  folder.write("r.sqlite",
+               Database(run + kernels + "end = start; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start;").image());
+  const Outcome refused = folder.run(import);
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "error[A003]: no GPU work was recorded"));
+}
+
 TEST_CASE_IN_FOLDER("a kernel's name that is not UTF-8 leaves a profile that is JSON") {
   std::string rows = contents_of(golden("training.sql"));
   const std::string name = "'gelu_kernel'";

@@ -146,7 +146,7 @@ std::int64_t layers_of_known(const std::string& known) {
 }
 
 // [[embedding, decoder], [decoder, loss]] as Megatron-LM writes it in one word: "Et|tL".
-std::string layout_text(const JsonValue& stages) {
+std::string listed_layout_text(const JsonValue& stages) {
   constexpr std::array<std::pair<const char*, char>, 4> kLetters{
       {{"embedding", 'E'}, {"decoder", 't'}, {"mtp", 'm'}, {"loss", 'L'}}};
   std::string text;
@@ -245,7 +245,7 @@ std::string MegatronWords::value_text(const JsonValue& value, const std::string&
 
 void MegatronWords::values(const std::string& name, const JsonValue& list) {
   if (list.children.empty()) return;
-  if (name == "pipeline-model-parallel-layout") return argument(name, layout_text(list));
+  if (name == "pipeline-model-parallel-layout") return argument(name, listed_layout_text(list));
   if (name == "moe-layer-freq") return argument(name, runs_text(list));
   for (const JsonValue& item : list.children) {
     if (item.kind != JsonValue::Kind::kArray && item.kind != JsonValue::Kind::kObject) continue;

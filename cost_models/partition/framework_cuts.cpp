@@ -1,3 +1,10 @@
+// How frameworks cut a model, each over the items that it deals out (dealt_items): embedding, blocks, final norm, head.
+//
+// torchtitan counts embedding and head as so many blocks and shares all evenly, first stages first. nanotron goes once
+// along the items and gives a rank the one that carries it past its share of all costs. DeepSpeed's table has, for the
+// first `end` items in `part` parts, the cut whose heaviest and lightest part differ least, made of the best cut before
+// the last part. That is DeepSpeed's own recurrence and not the optimum: the best whole need not begin with the best
+// beginning. So the table is kept as it is, equal ones included, of which the last counts: O(items^2 * parts) steps.
 #include "cost_models/partition/framework_cuts.hpp"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 #include "formats/frameworks/deepspeed_rules.hpp"
 
-#include <initializer_list>
-
 namespace debubble {
 namespace {
 
@@ -15,173 +13,165 @@ constexpr const char* kDsMasters = "runtime/base_optimizer.py: ZeROOptimizer";
 constexpr const char* kDsExperts = "module_inject/auto_ep_config.py, auto_ep_folding.py";
 
 void add_batches(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {kDsRefuses, "NO_BATCH", "train_batch_size or train_micro_batch_size_per_gpu is given", kDsConfig,
-            R"({"gradient_accumulation_steps": 2})"},
-           {kDsRefuses, "MICRO < 1 or STEPS < 1", "microbatch and accumulation steps are at least 1", kDsConfig,
-            R"({"train_batch_size": 8, "gradient_accumulation_steps": 2})"},
-           {kDsRefuses, "MICRO > 0 and STEPS > 0 and BATCH != PRODUCT",
-            "train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x ranks; what is left out "
-            "is divided without rest",
-            kDsConfig, R"({"train_batch_size": 20, "train_micro_batch_size_per_gpu": 1})"},
-           {kDsRefuses, "REMOVED", "features that the release has no more: their keys are left out", kDsConfig,
-            R"({"train_batch_size": 8, "amp": {"enabled": false}})"},
-           {kDsRefuses, "UNKNOWN", "its sections take no other keys", "runtime/config_utils.py: DeepSpeedConfigModel",
-            R"({"train_batch_size": 8, "zero_optimization": {"stages": 2}})"},
-           {kDsRefuses, "DATA_SIZE * SEQUENCE > WORLD",
-            "data_parallel_size x sequence_parallel_size are no more than all ranks",
-            "comm/comm.py: initialize_mesh_device",
-            R"({"train_micro_batch_size_per_gpu": 1, "sequence_parallel_size": 2, "data_parallel_size": 8})"},
-           {kDsRefuses, "STAGE > 1 and PIPELINE > 1", "ZeRO-2 and ZeRO-3 do not go with pipelines", kDsPipe,
-            R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}})"},
-           {kDsRefuses, "UNMANAGED and PIPELINE > 1", "managed_gradient_accumulation false does not go with pipelines",
-            kDsEngine, R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false})"},
-           {kDsRefuses, "UNMANAGED and OVERLAP and STAGE < 2",
-            "managed_gradient_accumulation false takes overlap_comm with ZeRO-2 alone", kDsEngine,
-            R"({"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false,
-                "zero_optimization": {"stage": 1, "overlap_comm": true}})"}}) {
-    rows.push_back(row);
-  }
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "NO_BATCH", "train_batch_size or train_micro_batch_size_per_gpu is given", kDsConfig,
+        R"({"gradient_accumulation_steps": 2})"},
+       {kDsRefuses, "MICRO < 1 or STEPS < 1", "microbatch and accumulation steps are at least 1", kDsConfig,
+        R"({"train_batch_size": 8, "gradient_accumulation_steps": 2})"},
+       {kDsRefuses, "MICRO > 0 and STEPS > 0 and BATCH != PRODUCT",
+        "train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x ranks; what is left out "
+        "is divided without rest",
+        kDsConfig, R"({"train_batch_size": 20, "train_micro_batch_size_per_gpu": 1})"},
+       {kDsRefuses, "REMOVED", "features that the release has no more: their keys are left out", kDsConfig,
+        R"({"train_batch_size": 8, "amp": {"enabled": false}})"},
+       {kDsRefuses, "UNKNOWN", "its sections take no other keys", "runtime/config_utils.py: DeepSpeedConfigModel",
+        R"({"train_batch_size": 8, "zero_optimization": {"stages": 2}})"},
+       {kDsRefuses, "DATA_SIZE * SEQUENCE > WORLD",
+        "data_parallel_size x sequence_parallel_size are no more than all ranks",
+        "comm/comm.py: initialize_mesh_device",
+        R"({"train_micro_batch_size_per_gpu": 1, "sequence_parallel_size": 2, "data_parallel_size": 8})"},
+       {kDsRefuses, "STAGE > 1 and PIPELINE > 1", "ZeRO-2 and ZeRO-3 do not go with pipelines", kDsPipe,
+        R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}})"},
+       {kDsRefuses, "UNMANAGED and PIPELINE > 1", "managed_gradient_accumulation false does not go with pipelines",
+        kDsEngine, R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false})"},
+       {kDsRefuses, "UNMANAGED and OVERLAP and STAGE < 2",
+        "managed_gradient_accumulation false takes overlap_comm with ZeRO-2 alone", kDsEngine,
+        R"({"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false,
+                "zero_optimization": {"stage": 1, "overlap_comm": true}})"}});
 }
 
 void add_number_formats(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {kDsRefuses, "FP16 and BF16", "fp16 and bf16 are not both on", kDsConfig,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})"},
-           {kDsRefuses, "STAGE == 0 and SUMS != FORMAT", "without ZeRO, gradients are summed in the model's format",
-            kDsEngine,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}})"},
-           {kDsRefuses, "PARAM_FORMAT != FORMAT", "data_types.param_dtype is the format of the fp16 or bf16 section",
-            kDsEngine, R"({"train_batch_size": 8, "data_types": {"param_dtype": "bf16"}})"},
-           {kDsRefuses, "( MASTERS_16 or MASTERS_FP16 or STATES_16 ) and STAGE < 1",
-            "master weights and moments in 16 bits go with ZeRO", kDsConfig,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true,
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "FP16 and BF16", "fp16 and bf16 are not both on", kDsConfig,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true}, "fp16": {"enabled": true}})"},
+       {kDsRefuses, "STAGE == 0 and SUMS != FORMAT", "without ZeRO, gradients are summed in the model's format",
+        kDsEngine, R"({"train_batch_size": 8, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}})"},
+       {kDsRefuses, "PARAM_FORMAT != FORMAT", "data_types.param_dtype is the format of the fp16 or bf16 section",
+        kDsEngine, R"({"train_batch_size": 8, "data_types": {"param_dtype": "bf16"}})"},
+       {kDsRefuses, "( MASTERS_16 or MASTERS_FP16 or STATES_16 ) and STAGE < 1",
+        "master weights and moments in 16 bits go with ZeRO", kDsConfig,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true,
                 "bf16_optimizer_states": true}})"},
-           {kDsRefuses, "STATES_16 and not MASTERS_16", "bf16_optimizer_states goes with bf16_master_weights_and_grads",
-            kDsConfig,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_optimizer_states": true},
+       {kDsRefuses, "STATES_16 and not MASTERS_16", "bf16_optimizer_states goes with bf16_master_weights_and_grads",
+        kDsConfig,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_optimizer_states": true},
                 "zero_optimization": {"stage": 1}})"},
-           {kDsRefuses,
-            "STAGE > 0 and not BF16_OPTIMIZER and not OFFLOAD and ( MASTERS_FP16 or MASTERS_16 and not STATES_16 )",
-            "16-bit master weights with 32-bit moments go with ZeRO-Offload and DeepSpeedCPUAdam", kDsMasters,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true},
+       {kDsRefuses,
+        "STAGE > 0 and not BF16_OPTIMIZER and not OFFLOAD and ( MASTERS_FP16 or MASTERS_16 and not STATES_16 )",
+        "16-bit master weights with 32-bit moments go with ZeRO-Offload and DeepSpeedCPUAdam", kDsMasters,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true},
                 "zero_optimization": {"stage": 1}})"},
-           {kDsRefuses, "MASTERS_FP16 and MASTERS_16", "master weights are in one format", kDsMasters,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true},
+       {kDsRefuses, "MASTERS_FP16 and MASTERS_16", "master weights are in one format", kDsMasters,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true},
                 "fp16": {"fp16_master_weights_and_grads": true},
                 "zero_optimization": {"stage": 1, "offload_optimizer": {"device": "cpu"}}})"},
-           {kDsRefuses, "AUTOCAST and QUANTIZED", "torch_autocast does not go with zero_quantized_weights",
-            "runtime/torch_autocast.py: init_autocast_params",
-            R"({"train_batch_size": 8, "torch_autocast": {"enabled": true, "dtype": "bfloat16"},
+       {kDsRefuses, "AUTOCAST and QUANTIZED", "torch_autocast does not go with zero_quantized_weights",
+        "runtime/torch_autocast.py: init_autocast_params",
+        R"({"train_batch_size": 8, "torch_autocast": {"enabled": true, "dtype": "bfloat16"},
                 "zero_optimization": {"stage": 3, "zero_quantized_weights": true}})"},
-           {kDsRefuses, "COMM_FORMAT outside fp32,fp16,bf16", "communication_data_type is fp32, fp16 or bf16",
-            kDsConfig, R"({"train_batch_size": 8, "communication_data_type": "fp8"})"}}) {
-    rows.push_back(row);
-  }
+       {kDsRefuses, "COMM_FORMAT outside fp32,fp16,bf16", "communication_data_type is fp32, fp16 or bf16", kDsConfig,
+        R"({"train_batch_size": 8, "communication_data_type": "fp8"})"}});
 }
 
 void add_zero(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {kDsRefuses, "STAGE > 3", "ZeRO's stages are 0 to 3", kDsZero,
-            R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})"},
-           {kDsRefuses, "LEGACY and STAGE > 0", "legacy_stage1 is gone", kDsEngine,
-            R"({"train_batch_size": 8, "zero_optimization": {"stage": 1, "legacy_stage1": true}})"},
-           {kDsRefuses, "OFFLOAD_RATIO < 1 and STAGE != 3", "a part of the optimizer is offloaded with ZeRO-3 alone",
-            kDsZero,
-            R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "offload_optimizer":
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "STAGE > 3", "ZeRO's stages are 0 to 3", kDsZero,
+        R"({"train_batch_size": 8, "zero_optimization": {"stage": 4}})"},
+       {kDsRefuses, "LEGACY and STAGE > 0", "legacy_stage1 is gone", kDsEngine,
+        R"({"train_batch_size": 8, "zero_optimization": {"stage": 1, "legacy_stage1": true}})"},
+       {kDsRefuses, "OFFLOAD_RATIO < 1 and STAGE != 3", "a part of the optimizer is offloaded with ZeRO-3 alone",
+        kDsZero,
+        R"({"train_batch_size": 8, "zero_optimization": {"stage": 2, "offload_optimizer":
                 {"device": "cpu", "ratio": 0.3}}})"},
-           {kDsRefuses, "NO_NORM and STAGE outside 1,2", "compute_grad_norm false goes with ZeRO-1 and ZeRO-2", kDsZero,
-            R"({"train_batch_size": 8, "zero_optimization": {"stage": 3, "compute_grad_norm": false}})"},
-           {kDsRefuses, "NO_NORM and ( CLIPPING > 0 or OFFLOAD )",
-            "compute_grad_norm false takes no gradient_clipping and no offload of the optimizer", kDsStage2,
-            R"({"train_batch_size": 8,
+       {kDsRefuses, "NO_NORM and STAGE outside 1,2", "compute_grad_norm false goes with ZeRO-1 and ZeRO-2", kDsZero,
+        R"({"train_batch_size": 8, "zero_optimization": {"stage": 3, "compute_grad_norm": false}})"},
+       {kDsRefuses, "NO_NORM and ( CLIPPING > 0 or OFFLOAD )",
+        "compute_grad_norm false takes no gradient_clipping and no offload of the optimizer", kDsStage2,
+        R"({"train_batch_size": 8,
                 "zero_optimization": {"stage": 2, "compute_grad_norm": false}})"},
-           {kDsRefuses, "NO_NORM and BF16_OPTIMIZER",
-            "compute_grad_norm false does not go with ZeRO-1, bf16 and sums in fp32", kDsEngine,
-            R"({"train_batch_size": 8, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"},
+       {kDsRefuses, "NO_NORM and BF16_OPTIMIZER",
+        "compute_grad_norm false does not go with ZeRO-1, bf16 and sums in fp32", kDsEngine,
+        R"({"train_batch_size": 8, "bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"},
                 "zero_optimization": {"stage": 1, "compute_grad_norm": false}})"},
-           {kDsRefuses, "REDUCE_BY outside mean,sum", "gradient_allreduce_op is mean or sum", kDsConfig,
-            R"({"train_batch_size": 8, "gradient_allreduce_op": "max"})"},
-           {kDsRefuses, "REDUCE_BY == sum and STAGE == 3", "gradient_allreduce_op sum does not go with ZeRO-3",
-            kDsConfig, R"({"train_batch_size": 8, "gradient_allreduce_op": "sum", "zero_optimization": {"stage": 3}})"},
-           {kDsRefuses, "STAGE in 2,3 and REDUCE_SCATTER and REDUCE_BY != sum and ( PRESCALE or PREDIVIDE != 1 )",
-            "ZeRO-2 and ZeRO-3 with reduce_scatter neither prescale gradients nor divide them before", kDsStage2,
-            R"({"train_batch_size": 8, "prescale_gradients": true, "zero_optimization": {"stage": 2}})"}}) {
-    rows.push_back(row);
-  }
+       {kDsRefuses, "REDUCE_BY outside mean,sum", "gradient_allreduce_op is mean or sum", kDsConfig,
+        R"({"train_batch_size": 8, "gradient_allreduce_op": "max"})"},
+       {kDsRefuses, "REDUCE_BY == sum and STAGE == 3", "gradient_allreduce_op sum does not go with ZeRO-3", kDsConfig,
+        R"({"train_batch_size": 8, "gradient_allreduce_op": "sum", "zero_optimization": {"stage": 3}})"},
+       {kDsRefuses, "STAGE in 2,3 and REDUCE_SCATTER and REDUCE_BY != sum and ( PRESCALE or PREDIVIDE != 1 )",
+        "ZeRO-2 and ZeRO-3 with reduce_scatter neither prescale gradients nor divide them before", kDsStage2,
+        R"({"train_batch_size": 8, "prescale_gradients": true, "zero_optimization": {"stage": 2}})"}});
 }
 
 void add_optimizers(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {kDsRefuses, "NO_OPTIMIZER", "an optimizer of its own or of torch.optim", kDsEngine,
-            R"({"train_batch_size": 8, "optimizer": {"type": "OneBitAdam"}})"},
-           {kDsRefuses, "STAGE > 0 and UNTESTED and not ALLOWED",
-            "ZeRO takes Adam, AdamW, Adagrad, Lion and Muon, others with zero_allow_untested_optimizer", kDsEngine,
-            R"({"train_batch_size": 8, "optimizer": {"type": "SGD", "params": {"lr": 0.1}},
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "NO_OPTIMIZER", "an optimizer of its own or of torch.optim", kDsEngine,
+        R"({"train_batch_size": 8, "optimizer": {"type": "OneBitAdam"}})"},
+       {kDsRefuses, "STAGE > 0 and UNTESTED and not ALLOWED",
+        "ZeRO takes Adam, AdamW, Adagrad, Lion and Muon, others with zero_allow_untested_optimizer", kDsEngine,
+        R"({"train_batch_size": 8, "optimizer": {"type": "SGD", "params": {"lr": 0.1}},
                 "zero_optimization": {"stage": 1}})"},
-           {kDsRefuses, "CLIPS", "gradient_clipping in place of max_grad_norm among the optimizer's parameters",
-            kDsEngine, R"({"train_batch_size": 8, "optimizer": {"type": "Adam", "params": {"max_grad_norm": 1.0}}})"},
-           {kDsRefuses, "OPTIMIZER == lamb and STATIC_SCALE", "lamb takes dynamic loss scaling", kDsEngine,
-            R"({"train_batch_size": 8, "fp16": {"enabled": true, "loss_scale": 128}, "optimizer": {"type": "Lamb"}})"},
-           {kDsRefuses, "OPTIMIZER == muon and STAGE == 3 and REDUCE_SCATTER",
-            "muon with ZeRO-3 goes with reduce_scatter false", "runtime/zero/stage3.py: DeepSpeedZeroOptimizer_Stage3",
-            R"({"train_batch_size": 8, "bf16": {"enabled": true}, "optimizer": {"type": "Muon"},
+       {kDsRefuses, "CLIPS", "gradient_clipping in place of max_grad_norm among the optimizer's parameters", kDsEngine,
+        R"({"train_batch_size": 8, "optimizer": {"type": "Adam", "params": {"max_grad_norm": 1.0}}})"},
+       {kDsRefuses, "OPTIMIZER == lamb and STATIC_SCALE", "lamb takes dynamic loss scaling", kDsEngine,
+        R"({"train_batch_size": 8, "fp16": {"enabled": true, "loss_scale": 128}, "optimizer": {"type": "Lamb"}})"},
+       {kDsRefuses, "OPTIMIZER == muon and STAGE == 3 and REDUCE_SCATTER",
+        "muon with ZeRO-3 goes with reduce_scatter false", "runtime/zero/stage3.py: DeepSpeedZeroOptimizer_Stage3",
+        R"({"train_batch_size": 8, "bf16": {"enabled": true}, "optimizer": {"type": "Muon"},
                 "zero_optimization": {"stage": 3}})"},
-           {kDsRefuses, "OPTIMIZER == muon and BF16_OPTIMIZER and ( SUMS != fp32 or PIPELINE > 1 )",
-            "muon beside ZeRO sums in fp32 and takes no pipeline", "runtime/bf16_optimizer.py: BF16_Optimizer",
-            R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
-                "optimizer": {"type": "Muon"}})"}}) {
-    rows.push_back(row);
-  }
+       {kDsRefuses, "OPTIMIZER == muon and BF16_OPTIMIZER and ( SUMS != fp32 or PIPELINE > 1 )",
+        "muon beside ZeRO sums in fp32 and takes no pipeline", "runtime/bf16_optimizer.py: BF16_Optimizer",
+        R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+                "optimizer": {"type": "Muon"}})"}});
 }
 
 void add_experts(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {kDsRefuses, "AUTO_EP and WORLD % ( PIPELINE * EXPERT * EXPERT_TENSOR ) != 0",
-            "the ranks of a stage are a multiple of autoep_size", kDsExperts,
-            R"({"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 3}})"},
-           {kDsRefuses, "AUTO_EP and EXPERT_TENSOR != 1", "expert_tensor_parallel_size is 1", kDsExperts,
-            R"({"train_micro_batch_size_per_gpu": 1,
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "AUTO_EP and WORLD % ( PIPELINE * EXPERT * EXPERT_TENSOR ) != 0",
+        "the ranks of a stage are a multiple of autoep_size", kDsExperts,
+        R"({"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 3}})"},
+       {kDsRefuses, "AUTO_EP and EXPERT_TENSOR != 1", "expert_tensor_parallel_size is 1", kDsExperts,
+        R"({"train_micro_batch_size_per_gpu": 1,
                 "expert_parallel": {"enabled": true, "autoep_size": 2, "expert_tensor_parallel_size": 2}})"},
-           {kDsRefuses, "AUTO_EP and TENSOR > 1 and ( TENSOR_BY_FLAG or PIPELINE > 1 )",
-            "AutoEP takes tensor ranks of AutoTP alone, without a pipeline", kDsEngine,
-            R"(--tp 2 {"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 2}})"},
-           {kDsRefuses, "AUTO_EP and TENSOR > 1 and ( SEQUENCE > 1 or EXPERT == 1 or OFFLOAD )",
-            "AutoEP with AutoTP takes several expert ranks, no sequence ranks and no offload", kDsExperts,
-            R"({"train_micro_batch_size_per_gpu": 1, "tensor_parallel": {"autotp_size": 2},
-                "expert_parallel": {"enabled": true, "autoep_size": 1}})"}}) {
-    rows.push_back(row);
-  }
+       {kDsRefuses, "AUTO_EP and TENSOR > 1 and ( TENSOR_BY_FLAG or PIPELINE > 1 )",
+        "AutoEP takes tensor ranks of AutoTP alone, without a pipeline", kDsEngine,
+        R"(--tp 2 {"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 2}})"},
+       {kDsRefuses, "AUTO_EP and TENSOR > 1 and ( SEQUENCE > 1 or EXPERT == 1 or OFFLOAD )",
+        "AutoEP with AutoTP takes several expert ranks, no sequence ranks and no offload", kDsExperts,
+        R"({"train_micro_batch_size_per_gpu": 1, "tensor_parallel": {"autotp_size": 2},
+                "expert_parallel": {"enabled": true, "autoep_size": 1}})"}});
 }
 
 void add_others(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {RuleKind::kCut, "PipelineModule's partition_method, parameters by default",
-            "weights of stages as alike as its program makes them; the final norm is a layer of its own",
-            "runtime/pipe/module.py: PipelineModule"},
-           {RuleKind::kDefault, "data_types.grad_accum_dtype", "the model's format, at every stage of ZeRO", kDsEngine},
-           {RuleKind::kDefault, "bf16 in a pipeline without ZeRO, or ZeRO-1 with sums in fp32",
-            "BF16_Optimizer: the optimizer's state is shared as with ZeRO-1, and 16-bit gradients stay beside the sums "
-            "unless immediate_grad_update is on",
-            "runtime/bf16_optimizer.py: BF16_Optimizer"},
-           {RuleKind::kDefault, "zero_optimization.stage above 0 with 32-bit weights",
-            "the optimizer updates a copy of them", kDsStage2},
-           {RuleKind::kDefault, "torch_autocast.dtype", "float16", "runtime/torch_autocast.py: autocast_if_enabled"},
-           {RuleKind::kDefault, "pipeline.pipe_partitioned, pipeline.grad_partitioned",
-            "true: tensor ranks send a share each of what goes to the next stage, and gather", kDsPipe},
-           {RuleKind::kDefault, "gradient_accumulation_steps", "1, or what the two batch sizes leave", kDsConfig},
-           {RuleKind::kDefault, "tensor_parallel.autotp_size",
-            "batch sizes are divided by all ranks, those of one model's tensor among them", kDsConfig},
-           {RuleKind::kNotModelled, "offload_optimizer, offload_param", "the state stays on the GPU, traffic is free",
-            ""},
-           {RuleKind::kNotModelled, "pipeline.stages, pipeline.partition",
-            "DeepSpeed reads them nowhere; here the first is a number of stages where --stages is not given", kDsPipe},
-           {RuleKind::kNotModelled, "pipeline.activation_checkpoint_interval",
-            "embedding and head run again, too; here blocks do", "runtime/pipe/module.py: PipelineModule"},
-           {RuleKind::kNotModelled, "spellings of releases without checks (stage3_param_persitence_threshold)",
-            "the release refuses them; here they change nothing", ""}}) {
-    rows.push_back(row);
-  }
+  rows.insert(
+      rows.end(),
+      {{RuleKind::kCut, "PipelineModule's partition_method, parameters by default",
+        "weights of stages as alike as its program makes them; the final norm is a layer of its own",
+        "runtime/pipe/module.py: PipelineModule"},
+       {RuleKind::kDefault, "data_types.grad_accum_dtype", "the model's format, at every stage of ZeRO", kDsEngine},
+       {RuleKind::kDefault, "bf16 in a pipeline without ZeRO, or ZeRO-1 with sums in fp32",
+        "BF16_Optimizer: the optimizer's state is shared as with ZeRO-1, and 16-bit gradients stay beside the sums "
+        "unless immediate_grad_update is on",
+        "runtime/bf16_optimizer.py: BF16_Optimizer"},
+       {RuleKind::kDefault, "zero_optimization.stage above 0 with 32-bit weights",
+        "the optimizer updates a copy of them", kDsStage2},
+       {RuleKind::kDefault, "torch_autocast.dtype", "float16", "runtime/torch_autocast.py: autocast_if_enabled"},
+       {RuleKind::kDefault, "pipeline.pipe_partitioned, pipeline.grad_partitioned",
+        "true: tensor ranks send a share each of what goes to the next stage, and gather", kDsPipe},
+       {RuleKind::kDefault, "gradient_accumulation_steps", "1, or what the two batch sizes leave", kDsConfig},
+       {RuleKind::kDefault, "tensor_parallel.autotp_size",
+        "batch sizes are divided by all ranks, those of one model's tensor among them", kDsConfig},
+       {RuleKind::kNotModelled, "offload_optimizer, offload_param", "the state stays on the GPU, traffic is free", ""},
+       {RuleKind::kNotModelled, "pipeline.stages, pipeline.partition",
+        "DeepSpeed reads them nowhere; here the first is a number of stages where --stages is not given", kDsPipe},
+       {RuleKind::kNotModelled, "pipeline.activation_checkpoint_interval",
+        "embedding and head run again, too; here blocks do", "runtime/pipe/module.py: PipelineModule"},
+       {RuleKind::kNotModelled, "spellings of releases without checks (stage3_param_persitence_threshold)",
+        "the release refuses them; here they change nothing", ""}});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -167,16 +168,16 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   // Of members with one key the first stays; another value is a problem.
   void drop_doubles(JsonValue& value, const std::string& pointer) {
+    const bool object = value.kind == JsonValue::Kind::kObject;
+    std::map<std::string, std::size_t> first;  // among the kept
     std::vector<JsonValue> kept;
     for (JsonValue& child : value.children) {
-      const bool object = value.kind == JsonValue::Kind::kObject;
       const std::string place = pointer + "/" + (object ? pointer_token(child.key) : std::to_string(kept.size()));
       drop_doubles(child, place);
-      const auto first = std::find_if(kept.begin(), kept.end(),
-                                      [&](const JsonValue& other) { return object && other.key == child.key; });
-      if (first == kept.end()) {
+      const bool found = object && !first.emplace(child.key, kept.size()).second;
+      if (!found) {
         kept.push_back(std::move(child));
-      } else if (!same_value(*first, child)) {
+      } else if (!same_value(kept[first[child.key]], child)) {
         problems_.add_at_pointer("P003", place, in_quotes(child.key) + " appears twice, with different values",
                                  "keep one of the two");
       }

@@ -56,6 +56,13 @@ std::string recipe_list(const std::string& text) {
   return rows >= 2 || (rows == 1 && is_bare_list(text)) ? list : "";
 }
 
+bool has_argument(const std::vector<std::string>& words, const std::string& name) {
+  return std::any_of(words.begin(), words.end(), [&](std::string word) {
+    std::replace(word.begin(), word.end(), '_', '-');
+    return word == "--" + name || word.starts_with("--" + name + "=");
+  });
+}
+
 std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
   try {
     const shell::Given none;

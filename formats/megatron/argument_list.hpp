@@ -11,6 +11,9 @@ namespace debubble {
 // The list that a recipe's lines are; "" where the text is none.
 [[nodiscard]] std::string recipe_list(const std::string& text);
 
+// Whether these words give that argument, "num-layers", with hyphens or underscores.
+[[nodiscard]] bool has_argument(const std::vector<std::string>& words, const std::string& name);
+
 // The words that a shell makes of a text. Throws P031 where it is cut off.
 [[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);
 

@@ -131,15 +131,6 @@ std::optional<std::int64_t> MegatronArguments::count(const std::string& name) {
   return std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::string>> MegatronArguments::unknown() const {
-  std::vector<std::pair<std::string, std::string>> names;
-  for (const auto& [name, values] : values_) {
-    if (!asked_.contains(name) && !megatron_argument(name))
-      names.emplace_back(name, values.empty() ? "" : values.front());
-  }
-  return names;
-}
-
 std::vector<std::string> MegatronArguments::findings() const {
   std::vector<std::string> findings = findings_;
   std::map<std::string, std::string> named;  // by what is not modelled

@@ -47,8 +47,6 @@ class MegatronArguments {
   // What was found that somebody should know, arguments that nobody asked for among it.
   void find(std::string text) { findings_.push_back(std::move(text)); }
   [[nodiscard]] std::vector<std::string> findings() const;
-  // Those that no table knows, with their values.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> unknown() const;
   // The same without the arguments that nobody asked for.
   [[nodiscard]] const std::vector<std::string>& found() const { return findings_; }
 

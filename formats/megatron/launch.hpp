@@ -35,8 +35,6 @@ struct MegatronLaunch {
   std::string missing_files;  // "; it may be set by FILE, --file PATH=FILE" where such files are not here
   int line = 0;               // of the script, where it is started; 0: not of a script
   bool script = true;
-  bool as_megatron = true;  // as in LaunchGiven
-  std::string cut;          // likewise
   std::vector<std::string> notes;
 };
 

@@ -11,7 +11,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMostWrittenOut = 100'000;  // and stages, that are written out
+constexpr std::int64_t kMostWrittenOut = 100'000;  // layers and stages
 
 // How many layers each rank has, and which of the ends count as layers.
 struct LayersOfRanks {
@@ -59,8 +59,7 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
     }
     return cut;
   }
-  if (ranks < 2) cut.chunks = 1;
-  if (ranks < 2) return cut;
+  if (ranks < 2) return {};
   const bool uneven = first || last;
   const auto deepspeed = in.word("pp-partition-method");
   if (!uneven && !of.embedding && !of.loss) {

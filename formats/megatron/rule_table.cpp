@@ -1,7 +1,5 @@
 #include "formats/megatron/rule_table.hpp"
 
-#include <initializer_list>
-
 namespace debubble {
 namespace {
 
@@ -10,72 +8,60 @@ constexpr const char* kLegal =
     "--micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --position-embedding-type rope";
 
 void add_cuts(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {RuleKind::kCut, "no other argument", "each stage has as many layers; embedding and head do not count",
-            "core/transformer/transformer_block.py: get_num_layers_to_build"},
-           {RuleKind::kCut, "--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split",
-            "the embedding, the loss count as one layer: the first, the last stage has one less",
-            "core/transformer/transformer_block.py: get_num_layers_to_build"},
-           {RuleKind::kCut, "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers",
-            "so many layers on the first, the last rank, the others share the rest; a rank's virtual stages share its "
-            "layers",
-            "core/transformer/transformer_block.py: get_num_layers_to_build"},
-           {RuleKind::kCut, "--num-layers-per-virtual-pipeline-stage N",
-            "a rank has (layers / ranks) / N virtual stages; stage s lies on rank s % ranks",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kCut, "--pipeline-model-parallel-layout",
-            "as its letters say; more stages than ranks are virtual stages; a stage may be empty",
-            "core/transformer/pipeline_parallel_layer_layout.py: PipelineParallelLayerLayout"},
-           {RuleKind::kCut, "--mtp-num-layers", "its layers lie on the last stage, or where the layout has m",
-            "core/transformer/multi_token_prediction.py: get_mtp_num_layers_to_build"}}) {
-    rows.push_back(row);
-  }
+  rows.insert(
+      rows.end(),
+      {{RuleKind::kCut, "no other argument", "each stage has as many layers; embedding and head do not count",
+        kBlocksToBuild},
+       {RuleKind::kCut, "--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split",
+        "the embedding, the loss count as one layer: the first, the last stage has one less", kBlocksToBuild},
+       {RuleKind::kCut, "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers",
+        "so many layers on the first, the last rank, the others share the rest; a rank's virtual stages share its "
+        "layers",
+        kBlocksToBuild},
+       {RuleKind::kCut, "--num-layers-per-virtual-pipeline-stage N",
+        "a rank has (layers / ranks) / N virtual stages; stage s lies on rank s % ranks", kValidateArgs},
+       {RuleKind::kCut, "--pipeline-model-parallel-layout",
+        "as its letters say; more stages than ranks are virtual stages; a stage may be empty", kPipelineLayout},
+       {RuleKind::kCut, "--mtp-num-layers", "its layers lie on the last stage, or where the layout has m",
+        "core/transformer/multi_token_prediction.py: get_mtp_num_layers_to_build"}});
 }
 
 void add_defaults(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {RuleKind::kDefault, "--global-batch-size", "one microbatch on every replica",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kDefault, "--microbatch-group-size-per-virtual-pipeline-stage", "as many as pipeline ranks",
-            "core/model_parallel_config.py: ModelParallelConfig"},
-           {RuleKind::kDefault, "one stage per rank", "transfers do not overlap: sends and receives are one exchange",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kDefault, "--ffn-hidden-size", "4 x hidden; with --swiglu two thirds of it, a multiple of 64",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kDefault, "--vocab-size", "is padded to a multiple of 128 x tensor ranks",
-            "core/tokenizers/utils/build_tokenizer.py: vocab_size_with_padding"},
-           {RuleKind::kDefault, "--data-parallel-sharding-strategy",
-            "of --use-megatron-fsdp: weights, gradients, optimizer", "training/arguments.py: parse_args"},
-           {RuleKind::kDefault, "--expert-tensor-parallel-size", "as many as tensor ranks",
-            "core/model_parallel_config.py: ModelParallelConfig"},
-           {RuleKind::kDefault, "--moe-token-dispatcher-type", "allgather", "training/arguments.py: parse_args"},
-           {RuleKind::kDefault, "--sequence-parallel", "is left out with one tensor rank",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kDefault, "--use-megatron-fsdp", "goes with --use-distributed-optimizer, given or not",
-            "training/arguments.py: validate_args"}}) {
-    rows.push_back(row);
-  }
+  rows.insert(rows.end(),
+              {{RuleKind::kDefault, "--global-batch-size", "one microbatch on every replica", kValidateArgs},
+               {RuleKind::kDefault, "--microbatch-group-size-per-virtual-pipeline-stage", "as many as pipeline ranks",
+                kParallelConfig},
+               {RuleKind::kDefault, "one stage per rank",
+                "transfers do not overlap: sends and receives are one exchange", kValidateArgs},
+               {RuleKind::kDefault, "--ffn-hidden-size", "4 x hidden; with --swiglu two thirds of it, a multiple of 64",
+                kValidateArgs},
+               {RuleKind::kDefault, "--vocab-size", "is padded to a multiple of 128 x tensor ranks",
+                "core/tokenizers/utils/build_tokenizer.py: vocab_size_with_padding"},
+               {RuleKind::kDefault, "--data-parallel-sharding-strategy",
+                "of --use-megatron-fsdp: weights, gradients, optimizer", kParseArgs},
+               {RuleKind::kDefault, "--expert-tensor-parallel-size", "as many as tensor ranks", kParallelConfig},
+               {RuleKind::kDefault, "--moe-token-dispatcher-type", "allgather", kParseArgs},
+               {RuleKind::kDefault, "--sequence-parallel", "is left out with one tensor rank", kValidateArgs},
+               {RuleKind::kDefault, "--use-megatron-fsdp", "goes with --use-distributed-optimizer, given or not",
+                kValidateArgs}});
 }
 
 void add_not_modelled(std::vector<FrameworkRule>& rows) {
-  for (FrameworkRule row : std::initializer_list<FrameworkRule>{
-           {RuleKind::kNotModelled, "--moe-token-dispatcher-type allgather", "counts as alltoall",
-            "core/transformer/moe/token_dispatcher.py: MoEAllGatherTokenDispatcher"},
-           {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
-            "a rank runs one forward more before its first backward; the order is the one without",
-            "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},
-           {RuleKind::kNotModelled, "--tensor-parallel-num-weight-shards",
-            "the shards' ranks count among those that share a batch; the gathers of weights are left out",
-            "core/model_parallel_config.py: resolve_tensor_parallel_weight_shards"},
-           {RuleKind::kNotModelled, "--ckpt-format left out with --use-megatron-fsdp",
-            "the release refuses it; here a checkpoint's format changes nothing",
-            "training/arguments.py: validate_args"},
-           {RuleKind::kNotModelled, "arguments of older releases and Megatron-DeepSpeed",
-            "are read as those read them, and nothing is refused", ""},
-           {RuleKind::kNotModelled, "arguments that the release does not know",
-            "are a fork's: what ranks, batches and layers cannot be is refused", ""}}) {
-    rows.push_back(row);
-  }
+  rows.insert(rows.end(),
+              {{RuleKind::kNotModelled, "--moe-token-dispatcher-type allgather", "counts as alltoall",
+                "core/transformer/moe/token_dispatcher.py: MoEAllGatherTokenDispatcher"},
+               {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
+                "a rank runs one forward more before its first backward; the order is the one without",
+                "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},
+               {RuleKind::kNotModelled, "--tensor-parallel-num-weight-shards",
+                "the shards' ranks count among those that share a batch; the gathers of weights are left out",
+                "core/model_parallel_config.py: resolve_tensor_parallel_weight_shards"},
+               {RuleKind::kNotModelled, "--ckpt-format left out with --use-megatron-fsdp",
+                "the release refuses it; here a checkpoint's format changes nothing", kValidateArgs},
+               {RuleKind::kNotModelled, "arguments of older releases and Megatron-DeepSpeed",
+                "are read as those read them, and nothing is refused", ""},
+               {RuleKind::kNotModelled, "arguments that the release does not know",
+                "are a fork's: what ranks, batches and layers cannot be is refused", ""}});
 }
 
 }  // namespace

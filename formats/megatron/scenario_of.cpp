@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/arguments.hpp"
 #include "formats/megatron/log.hpp"
 #include "formats/megatron/older_arguments.hpp"
@@ -39,29 +40,20 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name)
 
 MegatronScenario read_megatron(const std::string& text, const std::string& name, const LaunchGiven& given) {
   if (is_megatron_log(text)) return read_log(text, name);
-  MegatronLaunch launch = read_launch(text, name, given);
-  launch.as_megatron = given.as_megatron;
-  launch.cut = given.cut;
-  return megatron_scenario(launch, name, given);
+  return megatron_scenario(read_launch(text, name, given), name, given);
 }
 
 namespace {
 
 // Sizes that another model's take the place of, once what depends on the number of layers is known.
 std::vector<std::string> with_sizes(std::vector<std::string> words, const LaunchGiven& given) {
-  const auto named = [&words](const std::string& name) {
-    return std::any_of(words.begin(), words.end(), [&](std::string word) {
-      std::replace(word.begin(), word.end(), '_', '-');
-      return word == name || word.starts_with(name + "=");
-    });
-  };
   const auto has_experts =
       std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--moe"); });
   words.insert(words.end(), {"--num-layers", std::to_string(given.layers), "--hidden-size", "4096",
                              "--num-attention-heads", "32", "--vocab-size", "32000"});
-  if (has_experts && !named("--num-experts")) words.insert(words.end(), {"--num-experts", "8"});
-  for (const char* dropout : {"--hidden-dropout", "--attention-dropout"}) {
-    if (!named(dropout)) words.insert(words.end(), {dropout, "0.0"});
+  if (has_experts && !has_argument(words, "num-experts")) words.insert(words.end(), {"--num-experts", "8"});
+  for (const std::string dropout : {"hidden-dropout", "attention-dropout"}) {
+    if (!has_argument(words, dropout)) words.insert(words.end(), {"--" + dropout, "0.0"});
   }
   if (given.sequence) words.insert(words.end(), {"--seq-length", std::to_string(*given.sequence)});
   return words;
@@ -84,10 +76,10 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   }
   if (launch.script) arguments.refuse_at(launch_place(launch, name));
   arguments.refuse_without_value();
-  if (launch.as_megatron && tool.empty()) refuse_as_megatron(arguments, launch, name);
+  if (given.as_megatron && tool.empty()) refuse_as_megatron(arguments, launch, name);
   apply_deepspeed_config(arguments, launch, name);
   apply_older_arguments(arguments);
-  MegatronScenario scenario = translated(arguments, launch, name);
+  MegatronScenario scenario = translated(arguments, launch, name, given.cut);
   arguments.refuse_unknown_sizes(launch_place(launch, name));
   if (!given.model.empty()) {
     std::erase_if(scenario.flags, [](const auto& flag) { return flag.first == "model-size"; });

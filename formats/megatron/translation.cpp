@@ -21,7 +21,8 @@ namespace {
 
 class Translation {
  public:
-  Translation(MegatronArguments& arguments, const MegatronLaunch& launch) : in_(arguments), launch_(launch) {}
+  Translation(MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& own_cut)
+      : in_(arguments), launch_(launch), own_cut_(own_cut) {}
 
   MegatronScenario run(const std::string& name) {
     place_ = name;
@@ -139,7 +140,7 @@ class Translation {
       set_number("microbatches", 1);
     }
     if (in_.flag("rampup-batch-size")) in_.find("--rampup-batch-size: the full batch is simulated");
-    const MegatronCut cut = megatron_cut(in_, layers_, pipeline_, launch_.cut);
+    const MegatronCut cut = megatron_cut(in_, layers_, pipeline_, own_cut_);
     const bool interleaved = cut.chunks > 1 && pipeline_ > 1;
     set("schedule", interleaved ? "interleaved" : "1f1b");
     if (interleaved) set_number("chunks", cut.chunks);
@@ -270,6 +271,7 @@ class Translation {
 
   MegatronArguments& in_;
   const MegatronLaunch& launch_;
+  const std::string& own_cut_;
   MegatronScenario scenario_;
   std::string place_;
   bool deepspeed_bf16_ = false;
@@ -282,8 +284,9 @@ class Translation {
 
 }  // namespace
 
-MegatronScenario translated(MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name) {
-  return Translation(arguments, launch).run(name);
+MegatronScenario translated(MegatronArguments& arguments, const MegatronLaunch& launch, const std::string& name,
+                            const std::string& own_cut) {
+  return Translation(arguments, launch, own_cut).run(name);
 }
 
 }  // namespace debubble

@@ -10,7 +10,8 @@
 namespace debubble {
 
 // Throws InputError F001 where they do not say how large the model is, P030 where the number of ranks is missing.
+// `own_cut`: as in LaunchGiven.
 [[nodiscard]] MegatronScenario translated(MegatronArguments& arguments, const MegatronLaunch& launch,
-                                          const std::string& name);
+                                          const std::string& name, const std::string& own_cut = {});
 
 }  // namespace debubble

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/argument_table.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -14,13 +15,6 @@ namespace debubble {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-bool has_name(const Strings& words, const std::string& name) {
-  return std::any_of(words.begin(), words.end(), [&](std::string word) {
-    std::replace(word.begin(), word.end(), '_', '-');
-    return word == "--" + name || word.starts_with("--" + name + "=");
-  });
-}
 
 // ms-swift: names with underscores, a value behind each flag, and defaults of its own.
 Strings swift_words(const Strings& given) {
@@ -48,11 +42,11 @@ Strings swift_words(const Strings& given) {
     if (joined) words.push_back(value);
   }
   const auto otherwise = [&](const char* name, const char* value) {
-    if (has_name(words, name)) return;
+    if (has_argument(words, name)) return;
     words.push_back(std::string("--") + name);
     if (*value != '\0') words.emplace_back(value);
   };
-  if (!has_name(words, "fp16")) otherwise("bf16", "");
+  if (!has_argument(words, "fp16")) otherwise("bf16", "");
   otherwise("micro-batch-size", "1");
   otherwise("global-batch-size", "16");
   otherwise("recompute-granularity", "selective");

@@ -6,6 +6,7 @@
 #include "sim/core/words.hpp"
 #include "tools/explain/reference_pages.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 
 namespace debubble {
 namespace {
@@ -48,10 +49,8 @@ std::optional<ErrorCode> find_error_code(std::string_view code) {
 
 std::string error_code_text(const ErrorCode& code, const ViewStyle& style) {
   std::string text = paint(style.color, kBold, code.code) + "  " + code.family + "\n";
-  for (const std::string& paragraph : {code.meaning, "what to do: " + code.remedy}) {
-    for (const std::string& line : wrap(without_markup(paragraph), static_cast<std::size_t>(style.width) - 6)) {
-      text += "      " + line + "\n";
-    }
+  for (const std::string& part : {code.meaning, "what to do: " + code.remedy}) {
+    text += paragraph(without_markup(part), style, 6);
   }
   return text;
 }

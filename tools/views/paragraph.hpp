@@ -10,10 +10,12 @@
 
 namespace debubble {
 
-// Wrapped to the width, every line ended.
-[[nodiscard]] inline std::string paragraph(const std::string& text, const ViewStyle& style) {
+// Wrapped to the width, every line behind so many blanks and ended.
+[[nodiscard]] inline std::string paragraph(const std::string& text, const ViewStyle& style, std::size_t indent = 0) {
   std::string lines;
-  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
+  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width) - indent)) {
+    lines += std::string(indent, ' ') + line + "\n";
+  }
   return lines;
 }
 

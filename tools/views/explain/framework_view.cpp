@@ -17,14 +17,15 @@ constexpr std::array<std::pair<RuleKind, const char*>, 4> kParts{
 }  // namespace
 
 std::string framework_text(const FrameworkRules& rules, const ViewStyle& style) {
-  std::string text = paragraph(std::string(rules.title) + ", " + std::string(rules.release), style);
+  const bool named = rules.release.starts_with(rules.title);
+  std::string text = paragraph((named ? "" : std::string(rules.title) + ", ") + std::string(rules.release), style);
   for (const auto& [kind, title] : kParts) {
     std::string part;
     for (const FrameworkRule& rule : rules.rows) {
       if (rule.kind != kind) continue;
-      part += "\n" + paragraph("  " + std::string(rule.condition), style) +
-              paragraph("    " + std::string(rule.text), style);
-      if (!rule.source.empty()) part += paragraph("    (" + std::string(rule.source) + ")", style);
+      part += "\n" + paragraph(std::string(rule.condition), style, 2);
+      if (!rule.text.empty()) part += paragraph(std::string(rule.text), style, 6);
+      if (!rule.source.empty()) part += paragraph("(" + std::string(rule.source) + ")", style, 6);
     }
     if (!part.empty()) text += "\n" + std::string(title) + "\n" + part;
   }

@@ -195,4 +195,22 @@ std::vector<MeasuredProduct> read_products(std::string_view text, const std::str
   return ProductReader(text, name, hardware).read();
 }
 
+// By time: the first product that is as large as another in all three sizes is the fastest such one.
+std::int64_t hold_to_larger(std::vector<MeasuredProduct>& products) {
+  constexpr double kNoise = 1.05;
+  std::vector<MeasuredProduct> fastest_first = products;
+  std::stable_sort(fastest_first.begin(), fastest_first.end(),
+                   [](const MeasuredProduct& a, const MeasuredProduct& b) { return a.us < b.us; });
+  std::int64_t slow = 0;
+  for (MeasuredProduct& one : products) {
+    const auto holds = [&one](const MeasuredProduct& other) {
+      return other.m >= one.m && other.n >= one.n && other.k >= one.k && other.dtype == one.dtype;
+    };
+    const double us = std::find_if(fastest_first.begin(), fastest_first.end(), holds)->us;  // itself at the latest
+    if (one.us > us * kNoise) ++slow;
+    one.us = us;
+  }
+  return slow;
+}
+
 }  // namespace debubble

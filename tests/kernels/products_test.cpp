@@ -55,6 +55,29 @@ TEST_CASE("products: columns in any order and unit, comments, and the median of 
   CHECK(read[0].us == doctest::Approx(1600));
 }
 
+TEST_CASE("products: one that took longer than a larger one has the larger one's time, and the table its own rows") {
+  std::vector<MeasuredProduct> clean = formula_products(0.7, 100);
+  std::vector<MeasuredProduct> dirty = clean;
+  for (std::size_t slow = 0; slow + 1 < dirty.size(); slow += 5) dirty[slow].us *= 10;
+  CHECK(hold_to_larger(clean) == 0);
+  CHECK(hold_to_larger(dirty) == 4);
+  for (std::size_t k = 0; k < dirty.size(); ++k) {
+    double least = dirty[k].us;  // of all that are as large
+    for (const MeasuredProduct& other : dirty) {
+      const bool larger = other.m >= dirty[k].m && other.n >= dirty[k].n && other.k >= dirty[k].k;
+      if (larger) least = std::min(least, other.us);
+    }
+    CHECK(dirty[k].us == least);
+    if (k % 5 != 0) CHECK(dirty[k].us == clean[k].us);
+    CHECK(dirty[k].us >= clean[k].us);
+  }
+  MeasuredProduct other_format = clean.back();
+  other_format.dtype = "fp8";
+  other_format.us = 1;
+  clean.push_back(other_format);
+  CHECK(hold_to_larger(clean) == 0);
+}
+
 TEST_CASE("products: what is wrong is told by line, all at once") {
   CHECK(contains(faults_of(""), "P006 p.csv: the file is empty"));
   CHECK(contains(faults_of("m,n,k,dtype,time_us\n"), "there are no products"));

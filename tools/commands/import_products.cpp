@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "cost_models/transformer/kernel_time.hpp"
@@ -83,7 +84,11 @@ int import_products(const std::string& file, const std::string& hardware_name, c
                                 "add --hardware NAME or FILE.json; `debubble list hardware` shows the names"});
   }
   const std::shared_ptr<const Hardware> hardware = hardware_named(hardware_name, "--hardware");
-  const std::vector<MeasuredProduct> products = read_products(read_file(file, "FILE"), file, *hardware);
+  std::vector<MeasuredProduct> products = read_products(read_file(file, "FILE"), file, *hardware);
+  if (const std::int64_t slow = hold_to_larger(products); slow > 0) {
+    stderr_line("note: " + std::to_string(slow) + " of " + counted(std::ssize(products), "product") +
+                " took over 5 % longer than a larger one; the larger one's time is used");
+  }
   if (output.ends_with(".json")) return write_hardware_file(file, *hardware, products, output);
   const bool single =
       std::any_of(products.begin(), products.end(), [](const MeasuredProduct& one) { return one.dtype == "fp32"; });

@@ -28,8 +28,14 @@ namespace debubble {
 enum class MoeDispatch : std::uint8_t {
   kAllToAll,  // every copy of a token by itself: plan_collective
   kDeepEp,    // at most 8 ranks of a machine know each other
-  kHybrid     // all ranks of an NVLink domain do
+  kHybrid,    // all ranks of an NVLink domain do
+  kAllGather  // every rank gets every token: plan_collective
 };
+
+// Whether a library knows what a token is, and sends each once to a rank.
+[[nodiscard]] constexpr bool sends_tokens(MoeDispatch dispatch) {
+  return dispatch == MoeDispatch::kDeepEp || dispatch == MoeDispatch::kHybrid;
+}
 
 struct TokenExchange {
   MoeDispatch dispatch = MoeDispatch::kAllToAll;
@@ -54,7 +60,7 @@ struct ExchangeBytes {
                                            Bytes bytes);
 
 // One way, alone; each of `groups` is one set of ranks of this graph. Throws InputError B030 for DeepEP among more than
-// 8 ranks of one domain. Not for kAllToAll.
+// 8 ranks of one domain. For those of libraries alone.
 [[nodiscard]] Nanoseconds exchange_time(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups,
                                         const TokenExchange& exchange, Bytes bytes);
 

@@ -23,12 +23,13 @@
 namespace debubble {
 namespace {
 
-constexpr std::array<std::string_view, 3> kCuttingFrameworks{"torchtitan", "nanotron", "deepspeed"};
+constexpr std::array<std::string_view, 4> kCuttingFrameworks{"torchtitan", "nanotron", "deepspeed", "neox"};
 
 [[noreturn]] void refuse_rule(std::string_view text) {
   fail("S061", "--partition", "\"" + std::string(text) + "\" is no rule of a framework",
-       "write torchtitan, torchtitan:2,3 (layers less on the first and on the last stage), nanotron, deepspeed, or "
-       "deepspeed: with parameters, uniform or type:NAME|NAME");
+       "write torchtitan, torchtitan:2,3 (layers less on the first and on the last stage), nanotron, deepspeed, neox, "
+       "or "
+       "deepspeed: or neox: with parameters, uniform or type:NAME|NAME");
 }
 
 // What a framework deals out. The final norm is an item of its own where it lies in the head's layer.
@@ -38,6 +39,16 @@ struct CutItem {
   Bytes parameters = 0;
   int layers = 1;  // of the profile
 };
+
+// GPT2ModelPipe.init_specs: functions, which DeepSpeed finds by their names and which weigh nothing.
+void add_neox_functions(std::vector<CutItem>& items) {
+  const auto is_block = [](const CutItem& item) { return item.role == LayerRole::kBlock; };
+  const auto first = std::find_if(items.begin(), items.end(), is_block);
+  const auto last = std::find_if(items.rbegin(), items.rend(), is_block).base();
+  const auto before = first - items.begin();
+  items.insert(last, {LayerRole::kBlock, "_post_transformer_block", 0, 0});
+  items.insert(items.begin() + before, {LayerRole::kBlock, "_pre_transformer_block", 0, 0});
+}
 
 std::vector<CutItem> dealt_items(const LayersToCut& cut) {
   const LayerCounts counts = count_layers(*cut.profile);
@@ -202,9 +213,11 @@ std::vector<int> framework_cut(std::string_view text, const LayersToCut& cut) {
   if (name == "torchtitan") {
     layers = torchtitan_layers(method, cut);
   } else {
-    const std::vector<CutItem> items = dealt_items(cut);
-    layers =
-        layers_of_parts(name == "nanotron" ? nanotron_parts(cut, items) : deepspeed_parts(method, cut, items), items);
+    std::vector<CutItem> items = dealt_items(cut);
+    const bool neox = name == "neox";
+    if (neox) add_neox_functions(items);
+    const std::string_view own = neox && method.empty() ? "type:transformer|mlp" : method;
+    layers = layers_of_parts(name == "nanotron" ? nanotron_parts(cut, items) : deepspeed_parts(own, cut, items), items);
   }
   const auto none = std::find_if(layers.begin(), layers.end(), [](int count) { return count < 1; });
   // nanotron's last ranks may have the loss alone, which is the head's here.

@@ -3,6 +3,8 @@
 //     torchtitan           torchtitan:2,3 with pipeline_parallel_first_ and last_stage_less_layers, 1 each by default
 //     nanotron             by what blocks and head cost
 //     deepspeed            deepspeed:METHOD with PipelineModule's partition_method: parameters, uniform, type:NAME|NAME
+//     neox                 the same of GPT-NeoX, whose list has a function before the blocks and one behind them;
+//                          type:transformer|mlp by default, which finds both
 #pragma once
 
 #include <string_view>

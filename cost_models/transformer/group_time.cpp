@@ -57,7 +57,7 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
       request.generation ? nccl_model_on(graph, groups, *request.generation, op.collective) : request.collectives;
   if (!request.setup.effects.measured_collectives) model.measured.reset();
   if (!request.setup.effects.slowed_compute) model.slow_down = 0;
-  if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
+  if (sends_tokens(op.exchange.dispatch)) {
     return {exchange_time(graph, groups, op.exchange, bytes), model.slow_down};
   }
   return {plan_collective(graph, groups, op.collective, bytes, model, drafts).duration, model.slow_down};

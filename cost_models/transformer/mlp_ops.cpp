@@ -80,6 +80,7 @@ struct RoutedTokens {
   Bytes own = 0;       // of each token once
   Bytes sent = 0;      // all copies of them
   Bytes arrived = 0;   // of all ranks' tokens for this rank's experts
+  Bytes everyone = 0;  // each token once, of all ranks that share the experts
   bool known = false;  // the exchange knows what a token is,
   Bytes landed = 0;    // and brings it once to each rank: what arrives before copies are made for its experts
 };
@@ -93,7 +94,8 @@ RoutedTokens routed_tokens(const TrainingSetup& setup, const RankSizes& sizes, s
   routed.own = own * token;
   routed.sent = routed.own * shape.experts_per_token;
   routed.arrived = local * rows * token;
-  routed.known = setup.dispatch != MoeDispatch::kAllToAll && setup.parallel.expert > 1;
+  routed.everyone = routed.own * setup.parallel.expert * setup.parallel.split_of_expert();
+  routed.known = sends_tokens(setup.dispatch) && setup.parallel.expert > 1;
   const TokenExchange exchange = token_exchange_of(setup);
   const double once = routed.known ? ranks_reached(exchange, setup.parallel.expert) : 0;
   routed.landed =
@@ -118,6 +120,33 @@ bool pads_rows(const TrainingSetup& setup) {
   return setup.compute == NumberFormat::kFp8 && setup.effects.padded_rows && !by_exchange && setup.capacity_factor == 0;
 }
 
+// Megatron-LM's allgather dispatcher: every rank gets all tokens of those that share the experts, takes the copies for
+// its own, and adds their results up, of which each rank gets the sum for its tokens. One exchange over tensor and
+// expert ranks there, here one over each.
+void add_gathered_experts(const TrainingSetup& setup, const RoutedTokens& routed, const MlpSizes& mlp, OpList& list) {
+  const Parallelism& parallel = setup.parallel;
+  const Dimension splits = parallel.expert_tensor > 0 ? Dimension::kExpertTensor : Dimension::kTensor;
+  const bool split = parallel.split_of_expert() > 1;
+  const Bytes experts = routed.own * parallel.expert;
+  const auto exchange = [&](const char* name, CollectiveKind there, CollectiveKind back, bool over_experts) {
+    list.begin_part();
+    list.collective(name, over_experts ? Dimension::kExpert : splits, there, back,
+                    over_experts ? experts : routed.everyone);
+  };
+  const std::size_t first = list.parts();
+  exchange("tokens to all experts", CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, true);
+  if (split) exchange("tokens of the experts", CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, false);
+  list.begin_part();
+  list.elementwise("permute", 2 * routed.arrived, 2 * routed.arrived, 2, 2);
+  add_mlp_layer(setup, mlp, TensorSide::kNone, TensorSide::kNone, list);
+  if (setup.capacity_factor == 0) list.host_waits_before(first);
+  list.begin_part();
+  const Bytes sorted = routed.arrived + routed.everyone;
+  list.elementwise("unpermute", sorted, sorted, 2, 2, weighted_sum(routed.arrived / list.sizes().element));
+  if (split) exchange("results of the experts", CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, false);
+  exchange("results to their tokens", CollectiveKind::kReduceScatter, CollectiveKind::kAllGather, true);
+}
+
 // Tokens travel to their experts' ranks, and their results back. A plain all-to-all takes copies in the order of ranks,
 // which are sorted by expert where they arrive. DeepEP and HybridEP take tokens as they are: Megatron-LM's flex
 // dispatcher permutes once, from the tokens that landed to their copies for each expert (get_permuted_hidden_states_by_
@@ -140,6 +169,13 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
     list.elementwise(name, bytes, bytes, kernels, kernels, work);
   };
 
+  const bool activation_again =
+      makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
+  const std::int64_t width = share_of(shape.expert_feed_forward, parallel.split_of_expert());
+  const MlpSizes mlp{"experts", rows, width, local, imbalance, activation_again, true};
+  if (setup.dispatch == MoeDispatch::kAllGather && parallel.expert > 1) {
+    return add_gathered_experts(setup, routed, mlp, list);
+  }
   const std::size_t first = list.parts();
   if (!once) pass("permute", routed.own + routed.sent, 2, {});
   if (parallel.expert > 1) {
@@ -153,11 +189,7 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
   }
   if (sorted) pass("sort by expert", sorting, 1, {});
   if (pads_rows(setup)) pass("pad rows of experts", 2 * routed.arrived, 1, {});
-  const bool activation_again =
-      makes_again(setup, &RecomputeModules::moe_act) && !makes_again(setup, &RecomputeModules::moe);
-  const std::int64_t width = share_of(shape.expert_feed_forward, parallel.split_of_expert());
-  add_mlp_layer(setup, {"experts", rows, width, local, imbalance, activation_again, true}, TensorSide::kNone,
-                TensorSide::kNone, list);
+  add_mlp_layer(setup, mlp, TensorSide::kNone, TensorSide::kNone, list);
   if (pads_rows(setup)) pass("unpad rows of experts", 2 * routed.arrived, 1, {});
   // How many tokens there are for each expert, the router decides on the GPU; buffers and products need it on the host.
   // A capacity pads or drops to sizes that are known before.

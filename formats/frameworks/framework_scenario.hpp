@@ -18,8 +18,10 @@ struct FrameworkRequest {
   std::optional<int> tensor;
   std::optional<int> sequence;
   bool all_notes = false;
-  std::int64_t layers = 0;  // of `model`; 0: not known
-  std::string model;        // a name, or a config.json; empty: the file's
+  std::int64_t layers = 0;     // of `model`; 0: not known
+  std::int64_t predicted = 0;  // its blocks that predict further tokens
+  bool experts = false;        // whether it has any
+  std::string model;           // a name, or a config.json; empty: the file's
 };
 
 struct FrameworkScenario {

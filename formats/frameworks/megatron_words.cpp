@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/text.hpp"
@@ -145,6 +146,10 @@ std::int64_t layers_of_known(const std::string& known) {
   return 0;
 }
 
+bool has_known_experts(const std::string& known) {
+  return known.find("experts=") != std::string::npos || known.starts_with("mixtral") || known.starts_with("deepseek");
+}
+
 // [[embedding, decoder], [decoder, loss]] as Megatron-LM writes it in one word: "Et|tL".
 std::string listed_layout_text(const JsonValue& stages) {
   constexpr std::array<std::pair<const char*, char>, 4> kLetters{
@@ -223,6 +228,10 @@ std::string preset_of_model_name(std::string name) {
 void MegatronWords::argument(const std::string& name, const std::string& value) {
   words_.push_back(shell_quoted("--" + name));
   words_.push_back(shell_quoted(value));
+}
+
+void MegatronWords::add(const std::vector<std::string>& words) {
+  for (const std::string& word : words) words_.push_back(shell_quoted(word));
 }
 
 std::string MegatronWords::value_text(const JsonValue& value, const std::string& path) {
@@ -326,6 +335,8 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
                   "write num_layers there, or virtual_pipeline_model_parallel_size");
       return scenario;
     }
+    const bool experts = named ? has_known_experts(model) : request_.experts;
+    if (!experts) drop_expert_arguments(words_);
     text = "--num-layers " + (layers.empty() ? std::to_string(own > 0 ? own : 64) : layers) +
            " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 ";
     for (const char* size : {"--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--num-query-groups",
@@ -340,7 +351,7 @@ FrameworkScenario MegatronWords::scenario(std::int64_t world, const std::string&
     };
     if (!given("--hidden-dropout")) text += "--hidden-dropout 0.0 ";
     if (!given("--attention-dropout")) text += "--attention-dropout 0.0 ";
-    if (!given("--num-experts") && given("--moe-")) text += "--num-experts 8 ";
+    if (experts && !given("--num-experts")) text += "--num-experts 8 ";
     for (std::size_t k = 0; k < words_.size(); ++k) {
       const std::string& word = words_[k];
       const bool size = word == "--num-layers" || word == "--hidden-size" || word == "--num-attention-heads";

@@ -18,6 +18,8 @@ class MegatronWords {
   void flag(const std::string& name) { words_.push_back(shell_quoted("--" + name)); }
   void argument(const std::string& name, const std::string& value);
   void argument(const std::string& name, std::int64_t value) { argument(name, std::to_string(value)); }
+  // As a command line has them.
+  void add(const std::vector<std::string>& words);
   // The value under `path` as an argument: true is a bare flag, false and null are none, a list is several words.
   // Interpolations of the environment count as their defaults, which is said; without one they are refused (F001).
   void copy(const std::string& path, const std::string& name);

@@ -173,8 +173,7 @@ class NeoxReader {
     }
     zero_ = stage;
     tree_.pass(key("zero_optimization"));
-    const std::string method = tree_.word(key("pipe_partition_method")).value_or("type:transformer|mlp");
-    words_.find("pipe_partition_method " + in_quotes(method) + " is taken for an even cut of the blocks");
+    read_cut();
     for (const char* name : {"optimizer",
                              "init_method",
                              "output_layer_init_method",
@@ -254,6 +253,14 @@ class NeoxReader {
                              "async_tensor_model_parallel_allreduce"}) {
       tree_.pass(key(name));
     }
+  }
+
+  void read_cut() {
+    std::string method = tree_.word(key("pipe_partition_method")).value_or("");
+    std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (method == "type:transformer|mlp") method.clear();
+    if (tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1) < 2) return;
+    words_.cut(method.empty() ? "neox" : "neox:" + method);
   }
 
   ConfigTree& tree_;

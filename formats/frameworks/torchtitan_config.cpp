@@ -30,8 +30,8 @@ class TitanReader {
  private:
   void pass_what_costs_nothing() {
     for (const char* section : {"job", "profiling", "metrics", "lr_scheduler", "checkpoint", "validation", "comm",
-                                "debug", "memory_estimation", "profiler", "dataloader", "tokenizer", "validator",
-                                "override", "hf_assets_path", "dump_folder"}) {
+                                "memory_estimation", "profiler", "training.dataloader", "dataloader", "tokenizer",
+                                "validator", "override", "hf_assets_path", "dump_folder"}) {
       tree_.pass(section);
     }
     for (const char* key : {"training.max_norm",
@@ -44,6 +44,9 @@ class TitanReader {
                             "training.gc_debug",
                             "training.data_parallel_type",
                             "parallelism.spmd_backend",
+                            "parallelism.enable_compiled_autograd",
+                            "parallelism.pipeline_parallel_expert_parallel_overlap",
+                            "activation_checkpoint.memory_budget",
                             "parallelism.enable_fsdp_symm_mem",
                             "parallelism.context_parallel_load_balancer",
                             "parallelism.context_parallel_ptrr_mask_key",
@@ -248,8 +251,11 @@ class TitanReader {
       scenario_.set("grad-dtype", "bf16");
     }
     const std::string weights = tree_.word("training.dtype").value_or("float32");
-    if (weights != "float32")
-      scenario_.find("training.dtype " + weights + ": 32-bit copies of the weights are counted");
+    if (weights == "float32") return;
+    // Parameters, their gradients and the optimizer's moments have one format.
+    scenario_.set("master-weights", "none");
+    scenario_.set("moment-dtype", "bf16");
+    scenario_.find("training.dtype " + weights + ": gradients count as they are summed, in mixed_precision_reduce");
   }
 
   // What a job saves does not name its policy, which its settings tell apart; none has none.
@@ -281,6 +287,7 @@ class TitanReader {
       }
       tree_.pass("optimizer.param_groups");
     }
+    if (name.find("Muon") != std::string::npos) return scenario_.set("optimizer", "muon");
     if (name != "AdamW" && name != "Adam") {
       scenario_.find("optimizer.name " + name + ": counts as AdamW, with two moments");
     }
@@ -321,6 +328,10 @@ class TitanReader {
     if (tree_.flag("parallelism.disable_loss_parallel")) {
       scenario_.find("parallelism.disable_loss_parallel: the loss counts as split over the tensor ranks");
     }
+    for (const char* key : {"debug.deterministic", "debug.detect_anomaly", "debug.batch_invariant"}) {
+      if (tree_.flag(key)) scenario_.find(std::string(key) + ": slower kernels and checks are not counted");
+    }
+    tree_.pass("debug");
     if (tree_.flag("fault_tolerance.enable")) scenario_.find("fault_tolerance is not modelled: one replica group");
     tree_.pass("fault_tolerance");
     if (tree_.has("model.model_args") || tree_.has("model.args")) scenario_.find("model.args is left out");

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/frameworks/section_words.hpp"
+#include "formats/frameworks/tuner_config.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
@@ -171,99 +172,6 @@ bool is_flagscale(ConfigTree& tree) {
          (section("experiment") && section("experiment.task"));
 }
 
-void refuse_other_training(ConfigTree& tree) {
-  const std::string stage = tree.word("stage").value_or("sft");
-  if (stage != "pt" && stage != "sft") {
-    tree.complain("F033", "stage", in_quotes(stage) + " trains with a second model, which is not modelled",
-                  "pt and sft are");
-  }
-  const std::string kind = tree.word("finetuning_type").value_or("lora");
-  if (kind != "full") {
-    tree.complain("F033", "finetuning_type",
-                  in_quotes(kind) + ": a part of the weights is trained, which is not modelled", "full is");
-  }
-}
-
-// "examples/deepspeed/ds_z3_config.json": ZeRO's stage by the name of the file, which is not here.
-void read_deepspeed_name(ConfigTree& tree, MegatronWords& words) {
-  const std::string file = tree.word("deepspeed").value_or("");
-  if (file.empty()) return;
-  for (const char* stage : {"0", "1", "2", "3"}) {
-    if (file.find(std::string("z") + stage) == std::string::npos &&
-        file.find(std::string("zero") + stage) == std::string::npos) {
-      continue;
-    }
-    words.flag("deepspeed");
-    words.argument("zero-stage", std::string(stage));
-    return words.find("DeepSpeed's file " + in_quotes(file) + " is not here: by its name it is ZeRO-" + stage);
-  }
-  require_key(tree, "deepspeed", "DeepSpeed's file " + in_quotes(file) + " is not here, and says how training is split",
-              "import that one: --from deepspeed");
-}
-
-// LLaMA-Factory: Transformers' names, and Megatron-Core's where its adapter trains.
-FrameworkScenario read_llama_factory(ConfigTree& tree, const FrameworkRequest& request) {
-  SectionWords sections(tree, request);
-  MegatronWords& words = sections.words;
-  refuse_other_training(tree);
-  const std::string name = tree.word("model_name_or_path").value_or("");
-  const std::string known = preset_of_model_name(name);
-  words.find("LLaMA-Factory's file: " + (known.empty() || !request.model.empty()
-                                             ? "the model is " + in_quotes(name)
-                                             : in_quotes(name) + " is taken for " + known_model_text(known)));
-  if (known.empty() && request.model.empty()) {
-    require_key(tree, "--model", "LLaMA-Factory reads the model's sizes from the config.json of " + in_quotes(name),
-                "add --model config.json");
-    return {};
-  }
-  sections.copy_leaves("");
-  words.argument("seq-length", tree.number("cutoff_len", 1).value_or(2048));
-  words.argument("micro-batch-size", tree.number("per_device_train_batch_size", 1).value_or(8));
-  words.argument("gas", tree.number("gradient_accumulation_steps", 1).value_or(1));
-  if (!tree.has("bf16") && !tree.has("fp16") && tree.flag("pure_bf16")) words.flag("bf16");
-  const std::string attention = tree.word("flash_attn").value_or("auto");
-  if (attention != "disabled") words.flag("use-flash-attn");
-  words.drop("deepspeed");
-  read_deepspeed_name(tree, words);
-  // Megatron-Core's adapter keeps what a block computed; Transformers' trainer recomputes it unless it is told not to.
-  const bool adapter = words.has("tensor-model-parallel-size") || words.has("pipeline-model-parallel-size") ||
-                       words.has("expert-model-parallel-size");
-  if (!adapter && !tree.flag("disable_gradient_checkpointing")) {
-    words.argument("recompute-granularity", std::string("full"));
-    words.argument("recompute-method", std::string("uniform"));
-    words.argument("recompute-num-layers", std::int64_t{1});
-  }
-  for (const char* key : {"dataset",
-                          "template",
-                          "overwrite_cache",
-                          "preprocessing_num_workers",
-                          "output_dir",
-                          "report_to",
-                          "logging_steps",
-                          "save_steps",
-                          "save_only_model",
-                          "plot_loss",
-                          "overwrite_output_dir",
-                          "num_train_epochs",
-                          "learning_rate",
-                          "lr_scheduler_type",
-                          "warmup_ratio",
-                          "ddp_timeout",
-                          "resume_from_checkpoint",
-                          "do_train",
-                          "max_samples",
-                          "dataloader_num_workers",
-                          "val_size",
-                          "max_steps",
-                          "trust_remote_code",
-                          "dataset_dir",
-                          "run_name",
-                          "save_strategy"}) {
-    tree.pass(key);
-  }
-  return words.scenario(0, known);
-}
-
 }  // namespace
 
 std::optional<FrameworkScenario> read_wrapper(ConfigTree& tree, const FrameworkRequest& request) {
@@ -273,9 +181,7 @@ std::optional<FrameworkScenario> read_wrapper(ConfigTree& tree, const FrameworkR
     return framework.find("titan") == std::string::npos ? read_primus_megatron(tree, request, module)
                                                         : read_primus_titan(tree, request, module);
   }
-  if (tree.has("model_name_or_path") && (tree.has("per_device_train_batch_size") || tree.has("cutoff_len"))) {
-    return read_llama_factory(tree, request);
-  }
+  if (auto read = read_tuner(tree, request)) return read;
   if (is_flagscale(tree)) return read_flagscale(tree, request);
   return std::nullopt;
 }

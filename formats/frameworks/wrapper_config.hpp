@@ -1,5 +1,5 @@
 // YAML of tools that start Megatron-LM or torchtitan with arguments of their own file: Megatron-LM's tests, Primus,
-// FlagScale, LLaMA-Factory.
+// FlagScale; and tuners (tuner_config.hpp).
 #pragma once
 
 #include <optional>

@@ -63,6 +63,17 @@ bool has_argument(const std::vector<std::string>& words, const std::string& name
   });
 }
 
+void drop_expert_arguments(std::vector<std::string>& words) {
+  bool dropped = false;
+  std::erase_if(words, [&dropped](const std::string& word) {
+    const auto begins = [&word](const char* name) { return word.starts_with(name); };
+    if (begins("--")) {
+      dropped = begins("--moe") || begins("--expert-") || begins("--num-experts") || begins("--overlap-moe");
+    }
+    return dropped;
+  });
+}
+
 std::vector<std::string> shell_words(const std::string& text, const std::string& place) {
   try {
     const shell::Given none;

@@ -14,6 +14,9 @@ namespace debubble {
 // Whether these words give that argument, "num-layers", with hyphens or underscores.
 [[nodiscard]] bool has_argument(const std::vector<std::string>& words, const std::string& name);
 
+// Takes out what splits or routes to experts, which a model has not.
+void drop_expert_arguments(std::vector<std::string>& words);
+
 // The words that a shell makes of a text. Throws P031 where it is cut off.
 [[nodiscard]] std::vector<std::string> shell_words(const std::string& text, const std::string& place);
 

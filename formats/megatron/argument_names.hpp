@@ -30,7 +30,8 @@ fp8-wgrad fp8-recipe= fp8-param-gather use-precision-aware-optimizer exp-avg-dty
 accumulate-allreduce-grads-in-fp32 grad-reduce-in-bf16
 enable-cuda-graph external-cuda-graph cuda-graph-impl= attention-backend= transformer-impl= use-flash-attn
 recompute-method= recompute-num-layers= recompute-modules* recompute-granularity= recompute-activations
-checkpoint-activations distribute-saved-activations cpu-offloading
+checkpoint-activations distribute-saved-activations cpu-offloading cpu-offloading-num-layers=
+fine-grained-activation-offloading offload-modules*
 hidden-dropout= attention-dropout= cross-entropy-fusion-impl= cross-entropy-loss-fusion
 tp-comm-overlap tp-comm-overlap-ag tp-comm-overlap-rs tp-comm-bulk-dgrad tp-comm-bulk-wgrad disable-tp-comm-overlap-ag
 disable-tp-comm-overlap-rs disable-tp-comm-bulk-dgrad disable-tp-comm-bulk-wgrad tp-comm-overlap-rs-dgrad
@@ -54,7 +55,7 @@ embed-layernorm | the norm behind the embedding
 partition-activations checkpoint-in-cpu contigious-checkpointing contiguous-checkpointing profile-backward split-transformers | how kept activations are laid out
 deepspeed-activation-checkpointing synchronize-each-layer | by whom activations are recomputed
 cpu-optimizer cpu_torch_adam optimizer-cpu-offload optimizer-offload-fraction= overlap-cpu-optimizer-d2h-h2d use-torch-optimizer-for-cpu-offload pin-cpu-grads pin-cpu-params | an optimizer on the host
-cpu-offloading-num-layers= cpu-offloading-activations cpu-offloading-weights fine-grained-activation-offloading offload-modules* offload-activation offload-chunk-num= offload-param | activations that leave the GPU
+cpu-offloading-activations cpu-offloading-weights offload-activation offload-chunk-num= offload-param min-offloaded-tensor-size= delta-offload-bytes-across-pp-ranks= activation-offload-fraction= delay-offload-until-cuda-graph fine-grained-offloading-max-inflight-offloads= | activations that leave the GPU
 remote-device= use-tutel moe-expert-offload | parameters that leave the GPU
 use-ulysses | ranks that share a sequence by DeepSpeed's all-to-all
 hierarchical-context-parallel-sizes* hybrid-context-parallel max-seqlen-per-dp-cp-rank= cp-partition-mode= | another layout of context ranks

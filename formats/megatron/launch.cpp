@@ -105,7 +105,8 @@ class Reader {
            "the script cannot be followed: " + std::string(error.what()),
            "fill in what is left open, like <path>, or give the arguments alone in a file");
     }
-    for (shell::Launch& launch : found_.launches) reword_launch(launch);
+    std::map<const shell::Launch*, WrapperWords> wrapped;
+    for (shell::Launch& launch : found_.launches) wrapped[&launch] = reword_launch(launch);
     const std::vector<const shell::Launch*> trainings = candidates();
     if (trainings.empty()) refuse_nothing();
     const shell::Launch& first = *trainings.front();
@@ -113,7 +114,12 @@ class Reader {
       const std::vector<int> program = marks(first.program);
       ask({program.begin(), program.end()}, "what is started", first.line);
     }
+    if (const WrapperWords& words = wrapped[&first]; !words.refused.empty()) {
+      fail("F033", name_ + ":" + std::to_string(first.line), printable(shown(words.refused, found_.unknowns)),
+           words.help);
+    }
     MegatronLaunch result;
+    result.notes = wrapped[&first].notes;
     result.arguments = known_arguments(first);
     compare_others(trainings, result);
     result.program = shown(first.program, found_.unknowns);
@@ -163,13 +169,16 @@ class Reader {
            "give what it needs: --args for its arguments, --set NAME=VALUE for its environment");
     }
     for (const shell::Launch& launch : found_.launches) {
-      if (!launch.program.starts_with("llamafactory-cli") && !launch.program.starts_with("swift ")) continue;
-      const bool factory = launch.program.starts_with("llama");
-      const std::string file = launch.arguments.empty() ? "its file" : shown(launch.arguments.front(), found_.unknowns);
-      fail("P010", name_ + ":" + std::to_string(launch.line),
-           factory ? "LLaMA-Factory is told by " + printable(file) + " how it trains"
-                   : "`swift` of ms-swift trains without Megatron-Core, and without a pipeline",
-           factory ? "import that file: --from nemo " + printable(file) : "`megatron sft` is read");
+      const std::string place = name_ + ":" + std::to_string(launch.line);
+      if (const std::string file = config_of_wrapper(launch); !file.empty()) {
+        const std::string shown_file = printable(shown(file, found_.unknowns));
+        fail("P010", place, printable(launch.program) + " is told by " + shown_file + " how it trains",
+             "import that file: --from nemo " + shown_file);
+      }
+      if (launch.program.starts_with("swift ")) {
+        fail("P010", place, "`swift` of ms-swift trains without Megatron-Core, and without a pipeline",
+             "`megatron sft` is read");
+      }
     }
     fail("P010", name_, "there are no arguments like --num-layers 24" + taken_for_granted() + missing_files(),
          "give the script that starts Megatron-LM, its arguments in a file, or a whole training log");

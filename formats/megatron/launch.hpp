@@ -19,6 +19,8 @@ struct LaunchGiven {
   std::string cut;                   // of a framework with another cut of the layers, as --partition takes it
   std::string model;                 // whose sizes are not among the arguments: a preset or a config.json
   std::int64_t layers = 0;           // of that model
+  std::int64_t predicted = 0;        // its blocks that predict further tokens
+  bool experts = false;              // whether it has any
   std::optional<int> sequence;       // where the arguments do not say it
   bool needs_ranks = true;           // whether it is asked for their number, and for DeepSpeed's file
 };

@@ -48,8 +48,9 @@ void add_defaults(std::vector<FrameworkRule>& rows) {
 
 void add_not_modelled(std::vector<FrameworkRule>& rows) {
   rows.insert(rows.end(),
-              {{RuleKind::kNotModelled, "--moe-token-dispatcher-type allgather", "counts as alltoall",
-                "core/transformer/moe/token_dispatcher.py: MoEAllGatherTokenDispatcher"},
+              {{RuleKind::kNotModelled, "--cpu-offloading-num-layers, --fine-grained-activation-offloading",
+                "what leaves for the host counts as lying on the GPU, and its copies take no time",
+                "core/transformer/transformer_config.py"},
                {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
                 "a rank runs one forward more before its first backward; the order is the one without",
                 "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},

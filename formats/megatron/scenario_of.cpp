@@ -47,11 +47,10 @@ namespace {
 
 // Sizes that another model's take the place of, once what depends on the number of layers is known.
 std::vector<std::string> with_sizes(std::vector<std::string> words, const LaunchGiven& given) {
-  const auto has_experts =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--moe"); });
+  if (!given.experts) drop_expert_arguments(words);
   words.insert(words.end(), {"--num-layers", std::to_string(given.layers), "--hidden-size", "4096",
                              "--num-attention-heads", "32", "--vocab-size", "32000"});
-  if (has_experts && !has_argument(words, "num-experts")) words.insert(words.end(), {"--num-experts", "8"});
+  if (given.experts && !has_argument(words, "num-experts")) words.insert(words.end(), {"--num-experts", "8"});
   for (const std::string dropout : {"hidden-dropout", "attention-dropout"}) {
     if (!has_argument(words, dropout)) words.insert(words.end(), {"--" + dropout, "0.0"});
   }
@@ -63,7 +62,6 @@ std::vector<std::string> with_sizes(std::vector<std::string> words, const Launch
 
 MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::string& name, const LaunchGiven& given) {
   const std::string tool = wrapper_name(launch.program);
-  if (!tool.empty()) refuse_wrapped(launch.program, launch.arguments, launch_place(launch, name));
   if (!tool.empty() && given.model.empty()) {
     fail("F001", launch_place(launch, name), tool + " takes the model's sizes from its config.json, which is not here",
          "add --model config.json, or the name of a model");
@@ -85,6 +83,10 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
     std::erase_if(scenario.flags, [](const auto& flag) { return flag.first == "model-size"; });
     for (auto& [flag, value] : scenario.flags) {
       if (flag == "model") value = given.model;
+    }
+    const std::int64_t predicted = arguments.number("mtp-num-layers").value_or(given.predicted);
+    if (!tool.empty() && predicted != given.predicted) {
+      scenario.flags.emplace_back("model-size", "predicted_tokens=" + std::to_string(predicted));
     }
     scenario.findings.push_back((tool.empty() ? "" : tool + ": ") + "the model's sizes are those of --model " +
                                 given.model);

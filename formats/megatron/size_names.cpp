@@ -30,6 +30,7 @@ bool is_size_name(std::string_view name) {
   std::replace(plain.begin(), plain.end(), '-', '_');
   std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return std::tolower(c); });
   if (is_of_evaluation(plain)) return false;
+  if (plain.find("batch") != std::string::npos && plain.find("token") != std::string::npos) return true;
   return std::any_of(kSizeEndings.begin(), kSizeEndings.end(),
                      [&plain](std::string_view end) { return plain.ends_with(end); }) ||
          std::find(kWholeSizeNames.begin(), kWholeSizeNames.end(), plain) != kWholeSizeNames.end();

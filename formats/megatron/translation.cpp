@@ -222,7 +222,22 @@ class Translation {
                  "--recompute-granularity selective");
       }
     }
-    if (in_.flag("cpu-offloading")) in_.find("--cpu-offloading: see --transform offload");
+    read_offloading();
+  }
+
+  // Layer by layer within one pass, which no order of whole passes shows.
+  void read_offloading() {
+    const std::int64_t blocks = in_.number("cpu-offloading-num-layers").value_or(0);
+    const bool parts = in_.flag("fine-grained-activation-offloading");
+    if (blocks == 0 && !in_.flag("cpu-offloading") && !parts) return;
+    std::string what = "activations of " + std::to_string(blocks) + " blocks";
+    if (parts) {
+      what = "the inputs of";
+      for (const std::string& module : in_.words("offload-modules")) what += " " + module;
+    }
+    in_.find(what + " leave for the host" +
+             (parts ? " (--fine-grained-activation-offloading)" : " (--cpu-offloading)") +
+             ": they count as lying on the GPU, so it needs less memory than said here; their copies take no time");
   }
 
   void read_step() {

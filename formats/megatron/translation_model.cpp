@@ -209,9 +209,9 @@ class ModelArguments {
       set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
     }
     const auto dispatcher = in_.word("moe-token-dispatcher-type");
-    if (!deepspeed && in_.count("expert-model-parallel-size").value_or(1) > 1 &&
+    if (!deepspeed && !deep && in_.count("expert-model-parallel-size").value_or(1) > 1 &&
         dispatcher.value_or("allgather") == "allgather") {
-      in_.find("--moe-token-dispatcher-type allgather: all ranks get all tokens; it counts as alltoall");
+      set("moe-dispatch", "allgather");
     }
     if (in_.flag("overlap-moe-expert-parallel-comm")) {
       set("moe-overlap", "on");

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "formats/megatron/wrapper_words.hpp"
 #include "formats/shell/evaluator.hpp"
 
 namespace debubble {
@@ -12,10 +12,10 @@ namespace debubble {
 // "ms-swift", "verl"; empty for Megatron-LM itself and programs like it.
 [[nodiscard]] std::string wrapper_name(const std::string& program);
 
-// Its arguments as Megatron-LM's; those of other programs stay.
-void reword_launch(shell::Launch& launch);
+// Makes its arguments Megatron-LM's; those of other programs stay.
+[[nodiscard]] WrapperWords reword_launch(shell::Launch& launch);
 
-// What such a tool trains beside, or only in part (F033).
-void refuse_wrapped(const std::string& program, const std::vector<std::string>& arguments, const std::string& place);
+// The file that tells ms-swift or LLaMA-Factory how it trains; empty: none does.
+[[nodiscard]] std::string config_of_wrapper(const shell::Launch& launch);
 
 }  // namespace debubble

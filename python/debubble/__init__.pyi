@@ -92,7 +92,7 @@ def simulate(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid
+    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -192,7 +192,7 @@ def compare(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid
+    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -311,7 +311,7 @@ def plan(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid
+    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -418,7 +418,7 @@ def schedule(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid
+    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)

@@ -148,10 +148,11 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
     } else {
       text << "the busiest rank's experts get " << setup.expert_imbalance << " times the mean";
     }
-    const std::array<const char*, 3> ways{
+    const std::array<const char*, 4> ways{
         "all-to-all: every copy of a token by itself",
         "DeepEP: a token crosses to a machine once, rates as measured on H100 and B200",
-        "hybrid: a token crosses to an NVLink domain once, rates as measured with DeepEP and on NVL72"};
+        "hybrid: a token crosses to an NVLink domain once, rates as measured with DeepEP and on NVL72",
+        "all-gather: every rank gets every token"};
     add("exchange of tokens", ways.at(static_cast<std::size_t>(setup.dispatch)), given(!flags.moe_dispatch.empty()));
     if (setup.exchange_overlap)
       add("exchange of tokens beside", "the other pass of another microbatch", Source::kGiven);
@@ -270,6 +271,11 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
   checks.run([&] { setup.dispatch = static_cast<MoeDispatch>(word_index(rows, "--moe-dispatch")); });
   checks.run([&] { setup.exchange_overlap = word_index(rows, "--moe-overlap") == 1; });
+  checks.run([&] {
+    if (!setup.exchange_overlap || setup.dispatch != MoeDispatch::kAllGather) return;
+    fail("C004", "--moe-overlap", "an all-gather of tokens does not overlap with the other pass",
+         "leave it out, or take --moe-dispatch alltoall");
+  });
   checks.run([&] {
     if ((flags.moe_dispatch.empty() && flags.moe_overlap.empty()) || setup.shape.experts > 0) return;
     const std::string flag = flags.moe_dispatch.empty() ? "--moe-overlap" : "--moe-dispatch";

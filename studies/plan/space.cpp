@@ -249,10 +249,11 @@ class SpaceMaker {
     for (const std::string& word : found->second) {
       const CutRule choice = parse_cut_rule(word);
       if (choice.how == CutRule::How::kTyped && word.find_first_not_of("0123456789,") != std::string::npos) {
-        throw InputError(Diagnostic{
-            "C002", place_of(request_, "partition"), "\"" + word + "\" is not a cut of the layers",
-            "write auto, even, memory, torchtitan, nanotron, deepspeed, layers per stage (--partition 8,8,7,9), or "
-            "Megatron-LM's layout"});
+        throw InputError(Diagnostic{"C002", place_of(request_, "partition"),
+                                    "\"" + word + "\" is not a cut of the layers",
+                                    "write auto, even, memory, torchtitan, nanotron, deepspeed, neox, layers per stage "
+                                    "(--partition 8,8,7,9), or "
+                                    "Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;
       if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);

@@ -129,7 +129,7 @@ class TimeKinds {
     const bool says =
         op.group == Dimension::kExpert ? setup.exchange_overlap : op.group != Dimension::kTensor || tensor;
     const double open = says ? 0 : scatter::kOpenOverlap;
-    if (op.exchange.dispatch != MoeDispatch::kAllToAll) {
+    if (sends_tokens(op.exchange.dispatch)) {
       return add("exchanges of tokens", time, in_squares(scatter::kTokenExchange, open));
     }
     add_collective(op.group, time, open);

@@ -111,6 +111,23 @@ TEST_CASE("context ranks may exchange heads for tokens: the same products over a
   CHECK(op->m == 4096);
 }
 
+TEST_CASE("an all-gather of tokens: each rank's once to all, sums back, and no all-to-all") {
+  for (const std::int64_t ranks : {2, 4, 8}) {
+    TrainingSetup setup = layer_ops_setup_of("mixtral-8x7b");
+    setup.parallel.expert = static_cast<int>(ranks);
+    setup.dispatch = MoeDispatch::kAllGather;
+    const std::vector<LayerOp> ops = layer_ops(setup, kExpertBlock);
+    const Bytes all = Bytes{2} * 2 * 4096 * 4096 * ranks;
+    for (const bool forward : {true, false}) {
+      CHECK(traffic(ops, Dimension::kExpert, CollectiveKind::kAllGather, forward).bytes == all);
+      CHECK(traffic(ops, Dimension::kExpert, CollectiveKind::kReduceScatter, forward).bytes == all);
+      CHECK(traffic(ops, Dimension::kExpert, CollectiveKind::kAllToAll, forward).count == 0);
+    }
+    setup.dispatch = MoeDispatch::kAllToAll;
+    CHECK(matrix_flops(ops) == matrix_flops(layer_ops(setup, kExpertBlock)));
+  }
+}
+
 TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward and backward") {
   TrainingSetup setup = layer_ops_setup_of("mixtral-8x7b");
   setup.parallel.data = 8;

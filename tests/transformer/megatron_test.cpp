@@ -238,6 +238,7 @@ TEST_CASE("buckets and the exchange of tokens") {
   CHECK(flag(plain, "overlap-grad-reduce") == "true");
   CHECK(flag(plain, "overlap-param-gather") == "(none)");
   CHECK(flag(plain, "moe-dispatch") == "(none)");
+  CHECK(flag(read_megatron(script + "allgather", "x.sh"), "moe-dispatch") == "allgather");
 }
 
 TEST_CASE("transfers that are not to overlap are one exchange between two steps") {

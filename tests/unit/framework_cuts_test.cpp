@@ -93,5 +93,14 @@ TEST_CASE("DeepSpeed: weights, numbers or types of layers, and the final norm is
   }
 }
 
+TEST_CASE("GPT-NeoX: DeepSpeed's cut of a list with a function before the blocks and one behind them") {
+  const TransformerShape shape = cut_shape(24, 1024, 2048, 50304);
+  CHECK(cut_of("neox", shape, 4) == Cut{7, 7, 6, 6});
+  CHECK(cut_of("neox:type:transformer|mlp", shape, 4) == Cut{7, 7, 6, 6});
+  CHECK(cut_of("neox:uniform", shape, 4) == Cut{7, 7, 7, 5});
+  CHECK(cut_of("neox:parameters", shape, 4) == Cut{5, 8, 8, 5});
+  CHECK(cut_of("neox", cut_shape(32, 1024, 2048, 50304), 8) == Cut{5, 5, 4, 4, 4, 4, 4, 4});
+}
+
 }  // namespace
 }  // namespace debubble

@@ -25,14 +25,24 @@ def order_of(schedule, p, m):
     return rows
 
 
-def cut_of(torch, module, method, blocks, hidden, vocabulary, stages):
+def _pre_transformer_block(*_):
+    """As GPT-NeoX calls what it has before its blocks."""
+
+
+def _post_transformer_block(*_):
+    """And behind them."""
+
+
+def cut_of(torch, module, method, blocks, hidden, vocabulary, stages, neox):
     """Blocks of each stage, the embedding and the head among them, by PipelineModule's own rule; None where it refuses."""
     class Block(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.weights = torch.nn.ParameterList([torch.empty(4 * hidden * hidden + 3 * hidden * 2 * hidden + 2 * hidden)])
 
-    layers = [module.LayerSpec(torch.nn.Embedding, vocabulary, hidden), *(module.LayerSpec(Block) for _ in range(blocks)),
+    Block.__name__ = "ParallelTransformerLayerPipe" if neox else "Block"
+    layers = [module.LayerSpec(torch.nn.Embedding, vocabulary, hidden), *[_pre_transformer_block] * neox,
+              *(module.LayerSpec(Block) for _ in range(blocks)), *[_post_transformer_block] * neox,
               module.LayerSpec(torch.nn.RMSNorm, hidden), module.LayerSpec(torch.nn.Linear, hidden, vocabulary, bias=False)]
     pipeline = object.__new__(module.PipelineModule)
     torch.nn.Module.__init__(pipeline)
@@ -40,21 +50,22 @@ def cut_of(torch, module, method, blocks, hidden, vocabulary, stages):
     pipeline._topo = types.SimpleNamespace(get_coord=lambda rank: types.SimpleNamespace(pipe=0))
     with torch.device("meta"):
         pipeline._partition_layers(method)
-    norm = len(layers) - 2  # the command takes it for a part of the head
-    return [end - begin - (begin <= norm < end) for begin, end in itertools.pairwise(pipeline.parts)]
+    counted = [1] + [0] * neox + [1] * blocks + [0] * neox + [0, 1]  # the command takes the norm for a part of the head
+    return [sum(counted[begin:end]) for begin, end in itertools.pairwise(pipeline.parts)]
 
 
 def compare_cuts(witness, torch, module):
-    for method, blocks, hidden, vocabulary, stages in itertools.product(
-            ("parameters", "uniform", "type:block"), (12, 17, 23, 24, 32, 40), (512, 1024, 4096), (8000, 50304, 128256), (2, 3, 4, 8)):
-        case = f"cut: {method}, {blocks} blocks of {hidden}, vocabulary {vocabulary}, {stages} stages"
-        if zlib.crc32(case.encode()) % 3 or not witness.wanted(case):  # a third of them
+    for rule, blocks, hidden, vocabulary, stages in itertools.product(
+            ("deepspeed:parameters", "deepspeed:uniform", "deepspeed:type:block", "neox:parameters", "neox:uniform", "neox"), (12, 17, 23, 24, 32, 40), (512, 1024, 4096), (8000, 50304, 128256), (2, 3, 4, 8)):
+        case = f"cut: {rule}, {blocks} blocks of {hidden}, vocabulary {vocabulary}, {stages} stages"
+        if zlib.crc32(case.encode()) % 5 or not witness.wanted(case):  # a fifth of them
             continue
         sizes = f"layers={blocks},hidden={hidden},feed_forward={2 * hidden},heads=16,kv_heads=16,vocabulary={vocabulary},tied_embedding=no"
         ran = witness.run("simulate", "--model", "llama-7b", "--model-size", sizes, "-p", str(stages), "--partition",
-                          f"deepspeed:{method}", "--format", "json")
+                          rule, "--format", "json")
         ours = door.Taken({}, json.loads(ran.stdout), "").layers() if ran.returncode != 2 else ran.stderr.splitlines()[0]
-        witness.check("cut", case, cut_of(torch, module, method, blocks, hidden, vocabulary, stages), ours)
+        method, neox = rule.partition(":")[2] or "type:transformer|mlp", rule.startswith("neox")
+        witness.check("cut", case, cut_of(torch, module, method, blocks, hidden, vocabulary, stages, neox), ours)
 
 
 def compare_configurations(witness, config_of):

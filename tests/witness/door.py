@@ -53,7 +53,7 @@ class Door:
         assert done.returncode in (0, 1, 2), f"{words}: {done.returncode} {done.stderr}"
         return done
 
-    def imported(self, tool, name, text, *words):
+    def imported(self, tool, name, text, *words, hardware="h100"):
         """The scenario that import makes of a file and what simulate says of it, or what refused it."""
         path = os.path.join(self.folder.name, name)
         with open(path, "w") as file:
@@ -61,7 +61,7 @@ class Door:
         done = self.run("import", "--from", tool, path, "-o", path + ".toml", *words)
         if done.returncode:
             return Refused("import", done.stderr)
-        ran = self.run("simulate", "--config", path + ".toml", "--format", "json")
+        ran = self.run("simulate", "--config", path + ".toml", "--hardware", hardware, "--format", "json")
         if ran.returncode == 2:
             return Refused("simulate", ran.stderr)
         with open(path + ".toml", "rb") as file:

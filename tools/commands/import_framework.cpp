@@ -78,7 +78,12 @@ int import_framework(const std::string& tool, const std::string& file, Framework
   require_at_least_one(request.pipeline, "--stages");
   require_at_least_one(request.tensor, "--tp");
   require_at_least_one(request.sequence, "--sequence", std::int64_t{1} << 24);
-  if (!request.model.empty()) request.layers = choose_model(request.model, "").shape.layers;
+  if (!request.model.empty()) {
+    const TransformerShape shape = choose_model(request.model, "").shape;
+    request.layers = shape.layers;
+    request.predicted = shape.predicted_tokens;
+    request.experts = shape.experts > 0;
+  }
   if (tool != "nemo" || !file.ends_with(".json")) require_kind(file, tool);
   const FrameworkScenario scenario = read_framework(tool, read_file(file, "FILE"), file, request);
   OutputFile out(output);

@@ -163,7 +163,12 @@ int import_megatron(const std::string& file, const ScriptFlags& flags, const Scr
   given.needs_ranks = !flags.arguments_only;
   given.model = model.name;
   given.sequence = model.sequence;
-  if (!model.name.empty()) given.layers = choose_model(model.name, "").shape.layers;
+  if (!model.name.empty()) {
+    const TransformerShape shape = choose_model(model.name, "").shape;
+    given.layers = shape.layers;
+    given.predicted = shape.predicted_tokens;
+    given.experts = shape.experts > 0;
+  }
   if (flags.run_script) hold_to_own_files(given, flags.directory);
   if (flags.arguments_only) {
     const MegatronLaunch launch = flags.run_script ? read_and_run(text, file, given) : read_launch(text, file, given);

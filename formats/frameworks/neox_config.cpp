@@ -113,18 +113,17 @@ class NeoxReader {
 
   void read_split() {
     const std::int64_t tensor = tree_.number(key("model_parallel_size"), 1, kMostMeshRanks).value_or(1);
-    const std::int64_t pipeline =
-        std::max<std::int64_t>(1, tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1));
+    pipeline_ = std::max<std::int64_t>(1, tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1));
     const std::int64_t context = tree_.number(key("context_parallel_size"), 1, kMostMeshRanks).value_or(1);
     words_.argument("tensor-model-parallel-size", tensor);
-    words_.argument("pipeline-model-parallel-size", pipeline);
+    words_.argument("pipeline-model-parallel-size", pipeline_);
     if (context > 1) words_.argument("context-parallel-size", context);
     if (tree_.flag(key("sequence_parallel"))) words_.flag("sequence-parallel");
     const auto ranks = tree_.number(key("global_num_gpus"), 1);
     const auto micro = tree_.number(key("train_micro_batch_size_per_gpu"), 1);
     const auto steps = tree_.number(key("gradient_accumulation_steps"), 1);
     const auto batch = tree_.number(key("train_batch_size"), 1);
-    const std::int64_t model = tensor * pipeline * context;
+    const std::int64_t model = tensor * pipeline_ * context;
     if (ranks) world_ = *ranks;
     if (request_.world_size) world_ = *request_.world_size;
     if (world_ == 0 && batch && micro && steps) world_ = *batch / (*micro * *steps) * model;
@@ -166,7 +165,7 @@ class NeoxReader {
       tree_.complain("P004", key("zero_optimization") + ".stage", "stage " + std::to_string(stage),
                      "ZeRO's stages are 0 to 3");
     }
-    if (stage > 1 && tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1) > 1) {
+    if (stage > 1 && pipeline_ > 1) {
       tree_.complain("P035", key("zero_optimization") + ".stage",
                      "DeepSpeed's pipelines take ZeRO-1 at most; got stage " + std::to_string(stage),
                      "write pipe_parallel_size 0 or 1, or stage 1");
@@ -259,14 +258,14 @@ class NeoxReader {
     std::string method = tree_.word(key("pipe_partition_method")).value_or("");
     std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return std::tolower(c); });
     if (method == "type:transformer|mlp") method.clear();
-    if (tree_.number(key("pipe_parallel_size"), 0, kMostMeshRanks).value_or(1) < 2) return;
-    words_.cut(method.empty() ? "neox" : "neox:" + method);
+    if (pipeline_ > 1) words_.cut(method.empty() ? "neox" : "neox:" + method);
   }
 
   ConfigTree& tree_;
   const FrameworkRequest& request_;
   MegatronWords words_;
   std::int64_t world_ = 0;
+  std::int64_t pipeline_ = 1;
   std::int64_t window_ = 0;
   std::int64_t zero_ = 0;
 };

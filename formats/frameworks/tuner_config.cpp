@@ -178,9 +178,9 @@ FrameworkScenario read_swift(ConfigTree& tree, const FrameworkRequest& request) 
   return tuned(tree, request, "ms-swift", name, std::move(read), ranks);
 }
 
-void flatten(const JsonValue& value, const std::string& path, std::map<std::string, std::string>& values) {
+void add_paths(const JsonValue& value, const std::string& path, std::map<std::string, std::string>& values) {
   if (value.kind == JsonValue::Kind::kObject) {
-    for (const JsonValue& one : value.children) flatten(one, path.empty() ? one.key : path + "." + one.key, values);
+    for (const JsonValue& one : value.children) add_paths(one, path.empty() ? one.key : path + "." + one.key, values);
   } else if (value.kind == JsonValue::Kind::kArray) {
     std::string text;
     for (const JsonValue& item : value.children) text += (text.empty() ? "" : ",") + item.text;
@@ -193,7 +193,7 @@ void flatten(const JsonValue& value, const std::string& path, std::map<std::stri
 // The configuration that Hydra has put together, and saves.
 FrameworkScenario read_verl(ConfigTree& tree, const FrameworkRequest& request) {
   std::map<std::string, std::string> values;
-  flatten(tree.root(), "", values);
+  add_paths(tree.root(), "", values);
   for (const JsonValue& one : tree.root().children) tree.pass(one.key);
   const std::string model = tree.word("actor_rollout_ref.model.path").value_or("");
   WrapperWords read = verl_words(values);

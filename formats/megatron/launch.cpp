@@ -171,9 +171,9 @@ class Reader {
     for (const shell::Launch& launch : found_.launches) {
       const std::string place = name_ + ":" + std::to_string(launch.line);
       if (const std::string file = config_of_wrapper(launch); !file.empty()) {
-        const std::string shown_file = printable(shown(file, found_.unknowns));
-        fail("P010", place, printable(launch.program) + " is told by " + shown_file + " how it trains",
-             "import that file: --from nemo " + shown_file);
+        const std::string named = printable(shown(file, found_.unknowns));
+        const std::string tool = launch.program.starts_with("llama") ? "LLaMA-Factory" : "ms-swift";
+        fail("P010", place, tool + " is told by " + named + " how it trains", "import that file: --from nemo " + named);
       }
       if (launch.program.starts_with("swift ")) {
         fail("P010", place, "`swift` of ms-swift trains without Megatron-Core, and without a pipeline",

@@ -91,10 +91,6 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
     scenario.findings.push_back((tool.empty() ? "" : tool + ": ") + "the model's sizes are those of --model " +
                                 given.model);
   }
-  if (tool == "verl") {
-    scenario.findings.emplace_back(
-        "verl: one update of the actor is simulated; answers, the critic and the reference model are not");
-  }
   scenario.findings.insert(scenario.findings.end(), launch.notes.begin(), launch.notes.end());
   return scenario;
 }

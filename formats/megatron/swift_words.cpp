@@ -26,12 +26,12 @@ constexpr std::array<SwiftName, 5> kSwiftNames{
 // What a step of the decoder does not depend on: data and its order, files, what is reported, a picture's encoder, and
 // fused kernels that its default leaves as Megatron-LM has them.
 constexpr std::string_view kSwiftNothing = R"(
-add-non-thinking-prefix add-version agent-template aligner-lr attn-impl bias-activation-fusion bridge-backend
+add-non-thinking-prefix add-version agent-template aligner-lr apply-rope-fusion attn-impl bias-activation-fusion bridge-backend
 cached-dataset cached-val-dataset callbacks check-model columns create-checkpoint-symlink custom-dataset-info
 custom-register-path data-seed dataloader-multiprocessing-context dataloader-num-workers
 dataloader-persistent-workers dataloader-pin-memory dataloader-prefetch-factor dataset dataset-num-proc
 dataset-shuffle ddp-backend ddp-timeout decision-drop-instructions decision-shuffle-fields decision-state-as-text
-decision-subsample-options device-map disable-auto-column-mapping disable-ignore-empty-think download-mode
+decision-subsample-options device-map dsa-indexer-loss-coeff disable-auto-column-mapping disable-ignore-empty-think download-mode
 enable-channel-loss enable-dft-loss enable-npu-model-patch enable-thinking experts-impl external-plugins
 freeze-aligner freeze-vit greater-is-better hub-token ignore-args-error init-strategy interleave-prob
 is-binary-loss-scale language-model-only lazy-tokenize load-args load-data-args load-from-cache-file
@@ -103,7 +103,8 @@ class SwiftReader {
         ((name == "adapters" || name == "mcore-adapter") && !is_off(value))) {
       return refuse(name, value, "trains a part of the weights", "--tuner_type full is");
     }
-    if (name.starts_with("freeze-") && !is_off(value) && value != "0" && value != "0.0") {
+    if (name.starts_with("freeze-")) {
+      if (is_off(value) || value == "0" || value == "0.0") return;
       return refuse(name, value, "trains a part of the weights", "leave it out: all are trained");
     }
     if (name == "tuner-type" || name == "adapters" || name == "mcore-adapter") return;
@@ -111,7 +112,7 @@ class SwiftReader {
       return refuse(name, value, "trains with a second model", "megatron sft and megatron pt are");
     const auto row = megatron_argument(todays_name(name));
     if (row && row->values == ArgumentValues::kNone) return is_off(value) ? void() : flag(name);
-    if (row && is_off(value)) return;
+    if (is_off(value) || name.starts_with("lora-")) return;
     flag(name);
     result_.words.insert(result_.words.end(), values.begin(), values.end());
   }

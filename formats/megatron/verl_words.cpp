@@ -12,7 +12,7 @@
 namespace debubble {
 namespace {
 
-using Values = std::map<std::string, std::string>;
+using VerlValues = std::map<std::string, std::string>;
 
 constexpr std::int64_t kMostOfVerl = 1 << 30;
 
@@ -36,7 +36,7 @@ bool is_no(const std::string& text) { return text == "False" || text == "false";
 
 class VerlReader {
  public:
-  explicit VerlReader(const Values& values) : values_(values) {
+  explicit VerlReader(const VerlValues& values) : values_(values) {
     const bool actor = std::any_of(values.begin(), values.end(),
                                    [](const auto& one) { return one.first.starts_with("actor_rollout_ref."); });
     if (!actor) return;
@@ -46,6 +46,10 @@ class VerlReader {
 
   WrapperWords run() {
     refuse_parts();
+    if (!sft()) {
+      result_.notes.emplace_back(
+          "verl: one update of the actor is simulated; answers, the critic and the reference model are not");
+    }
     const bool megatron = is_megatron();
     megatron ? read_megatron_engine() : read_fsdp_engine();
     read_ranks();
@@ -237,7 +241,7 @@ class VerlReader {
                             " samples of full length in each microbatch, equal ones; shorter samples would be more");
   }
 
-  const Values& values_;
+  const VerlValues& values_;
   WrapperWords result_;
   std::string root_;
   std::string model_ = "model.";
@@ -252,10 +256,10 @@ class VerlReader {
 
 }  // namespace
 
-WrapperWords verl_words(const Values& values) { return VerlReader(values).run(); }
+WrapperWords verl_words(const VerlValues& values) { return VerlReader(values).run(); }
 
-Values verl_values(const std::vector<std::string>& given) {
-  Values values;
+VerlValues verl_values(const std::vector<std::string>& given) {
+  VerlValues values;
   for (std::size_t k = 0; k < given.size(); ++k) {
     std::string word = given[k];
     if ((word == "--config-name" || word == "-cn") && k + 1 < given.size()) values["--config-name"] = given[k + 1];

@@ -15,7 +15,7 @@ import types
 import door
 import hollow
 
-KNOWN = ("starts: gpt_oss_120b.*ncclep",)  # DeepEP over 64 ranks, which simulate refuses
+KNOWN = ("starts: .*(ncclep|deepep)",)  # DeepEP over more than 8 ranks, which simulate refuses
 FAMILIES = ("llama", "deepseek", "qwen", "gpt_oss", "kimi")
 EVERY = 6  # of the recipes, in their order
 BARE = ("megatron.bridge", "megatron.bridge.training", "megatron.bridge.recipes", "megatron.bridge.utils", "megatron.bridge.data")
@@ -143,7 +143,8 @@ def truth_of(package, recipe):
     layout = fields.get("pipeline_model_parallel_layout")
     if isinstance(layout, (list, tuple)):
         fields["virtual_pipeline_model_parallel_size"] = len(layout) // fields["pipeline_model_parallel_size"]
-    fields = {key: value for key, value in fields.items() if not isinstance(value, hollow.Nothing)}
+    # Formats come of another section when a job starts.
+    fields = {key: value for key, value in fields.items() if not isinstance(value, hollow.Nothing) and not key.startswith(("fp8", "fp4"))}
     config = package.TransformerConfig(**fields)
     # Its pipeline alone: other groups do not change the cut.
     args = types.SimpleNamespace(tensor_model_parallel_size=1, context_parallel_size=1, expert_model_parallel_size=1,

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import json
 import logging
+import re
 import types
 
 import door
@@ -32,7 +33,7 @@ def configurations():
 
 
 def read(witness, name, config, world):
-    return witness.imported("torchtitan", f"{name}.json", json.dumps(config.to_dict()), "--world-size", str(world))
+    return witness.imported("torchtitan", f"{name}.json", json.dumps(config.to_dict()), "--world-size", str(world), "--all-notes")
 
 
 def compare_model(witness, name, config):
@@ -47,6 +48,7 @@ def compare_model(witness, name, config):
     witness.check("configurations", f"{name} ({ours if not ours.starts else ''})", True, ours.starts)
     if not ours.starts:
         return
+    witness.check("unread keys", name, [], re.findall('unknown key "([^"]*)"', ours.said))
     witness.check("blocks", name, len(model.layers), ours.size("layers"))
     witness.check("hidden", name, model.dim, ours.size("hidden"))
     witness.check("vocabulary", name, model.vocab_size, ours.size("vocabulary"))

@@ -13,6 +13,7 @@
 #include "formats/megatron/recompute_modules.hpp"
 #include "formats/megatron/tensor_overlap.hpp"
 #include "formats/megatron/translation_model.hpp"
+#include "formats/megatron/wrapper_launch.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 
@@ -128,6 +129,13 @@ class Translation {
     if (global && *global >= batch * data_) {
       set_number("microbatches", *global / (batch * data_));
       if (*global % (batch * data_) != 0) {
+        const std::string tool = wrapper_name(launch_.program);
+        if (!tool.empty()) {
+          fail("P035", launch_place(launch_, place_),
+               tool + " refuses this: " + std::to_string(*global) + " samples on " + std::to_string(data_) +
+                   " replicas with microbatches of " + std::to_string(batch),
+               "microbatch x replicas must divide the global batch");
+        }
         in_.find("--global-batch-size " + std::to_string(*global) + " is not a multiple of microbatch x replicas = " +
                  std::to_string(batch * data_) + ", which Megatron refuses: the rest is left out");
       }

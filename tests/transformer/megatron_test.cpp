@@ -241,6 +241,19 @@ TEST_CASE("buckets and the exchange of tokens") {
   CHECK(flag(read_megatron(script + "allgather", "x.sh"), "moe-dispatch") == "allgather");
 }
 
+TEST_CASE("activations that leave for the host are named, with which they are") {
+  const std::string plain =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 "
+      "--seq-length 2048 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16 ";
+  const MegatronScenario blocks = read_megatron(plain + "--cpu-offloading-num-layers 3", "x.sh");
+  CHECK(found(blocks, "activations of 3 blocks leave for the host"));
+  CHECK_FALSE(found(blocks, "not modelled"));
+  const MegatronScenario parts =
+      read_megatron(plain + "--fine-grained-activation-offloading --offload-modules core_attn attn_proj", "x.sh");
+  CHECK(found(parts, "the inputs of core_attn attn_proj leave for the host"));
+  CHECK_FALSE(found(read_megatron(plain, "x.sh"), "leave for the host"));
+}
+
 TEST_CASE("transfers that are not to overlap are one exchange between two steps") {
   const std::string interleaved =
       "--num-layers 8 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --micro-batch-size 1 "

@@ -85,6 +85,11 @@ class Parser {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
     app_.parse(arguments);
     for (const auto& [option, given] : given_) *given = option->count() > 0;
+    for (const Flag& flag : rows_) {
+      if (flag.count != FlagCount::kMaybe) continue;  // the library hands on a missing value as an empty one
+      std::vector<std::string>& values = *std::get<std::vector<std::string>*>(flag.target);
+      std::replace(values.begin(), values.end(), std::string(), std::string("true"));
+    }
     settle_spelling(rows_);
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "cost_models/partition/blocks.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "scenario/job/links.hpp"
 #include "scenario/job/planning.hpp"
@@ -33,12 +34,15 @@ void check_against_table(const Schedule& table, const Scenario& scenario, const 
   }
 }
 
-// Left to itself, a schedule of several chunks takes the smallest number that cuts the layers evenly; 0: its default.
+// Left to itself, a schedule of several chunks takes the smallest number that cuts the layers evenly, or the blocks
+// alone where the cut counts these alone; 0: its default.
 int even_chunks(const Scenario& scenario, const std::string& name, int devices) {
   const ScheduleEntry* entry = find_schedule(name);
   if (!scenario.profile || entry == nullptr || entry->default_chunks < 2 || devices < 1) return 0;
   if (entry->chunk_step < 1 || scenario.params.contains(entry->chunks_param)) return 0;
-  const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
+  const bool of_blocks = scenario.partition.how == CutRule::How::kEven;
+  const auto layers = of_blocks ? std::int64_t{count_layers(*scenario.profile).blocks}
+                                : static_cast<std::int64_t>(scenario.profile->layers.size());
   for (int chunks = entry->default_chunks; std::int64_t{chunks} * devices <= layers; chunks += entry->chunk_step) {
     if (layers % (std::int64_t{chunks} * devices) == 0) return chunks;
   }

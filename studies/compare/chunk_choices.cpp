@@ -15,8 +15,9 @@ constexpr std::size_t kMostChoices = 16;
 }  // namespace
 
 std::vector<int> chunk_choices(const Scenario& scenario, const ScheduleEntry& entry) {
+  const bool even = scenario.partition.how == CutRule::How::kEven;
   const bool given = scenario.chunks != 0 || scenario.params.contains(entry.chunks_param);
-  if (given || !scenario.profile || !scenario.partition.automatic()) return {};
+  if (given || !scenario.profile || !(even || scenario.partition.automatic())) return {};
   if (entry.default_chunks < 2 || entry.chunk_step < 1) return {};
   const std::int64_t devices = scenario.devices.value_or(kDefaultDevices);
   const std::int64_t microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
@@ -27,7 +28,8 @@ std::vector<int> chunk_choices(const Scenario& scenario, const ScheduleEntry& en
   for (int v = entry.default_chunks; v * devices <= layers && choices.size() < kMostChoices; v += entry.chunk_step) {
     if (entry.uses_costs && 3 * v * devices * microbatches > kMostSearchedOps) break;
     const std::int64_t stages = v * devices;
-    if (v == entry.default_chunks || layers % stages == 0 || blocks % stages == 0) choices.push_back(v);
+    const bool suits = blocks % stages == 0 || (!even && (v == entry.default_chunks || layers % stages == 0));
+    if (suits) choices.push_back(v);
   }
   return choices;
 }

@@ -10,6 +10,7 @@
 #include "scenario/job/step.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
 #include "studies/compare/chunk_choices.hpp"
 #include "studies/compare/runs_today.hpp"
@@ -31,15 +32,12 @@ Report refused(const Scenario& scenario, const std::string& name, const InputErr
   return report;
 }
 
-// Codes S (schedule request), L (partition) and M (transform), and what a kind of transfer cannot do, are about this
-// schedule; anything else concerns all of them.
-bool describes_request(const InputError& error) {
-  if (error.diagnostics().empty()) return false;
-  return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
-    const std::string& code = diagnostic.code;
-    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015";
-    return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
-                             code == "O004" || code == "O005" || code == "X011" || code == "X012");
+// An unknown name, or a file that holds no schedule. What keeps a schedule that exists from running is said in its row.
+bool names_no_schedule(const Contender& contender, const InputError& error) {
+  if (contender.entry != nullptr) return false;
+  return std::any_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
+    return diagnostic.code == "S001" || diagnostic.code == "C005" ||
+           std::string_view("GJKPT").find(diagnostic.code.front()) != std::string_view::npos;
   });
 }
 
@@ -48,8 +46,15 @@ const DeviceReport& worst_memory(const Report& report) {
                            [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
 }
 
-bool fits_limit(const Report& report, Bytes limit) {
-  return !has_result(report) || worst_memory(report).peak_memory <= limit;
+bool fits_limit(const Report& report, const Terms& terms) {
+  if (!has_result(report)) return true;
+  const DeviceReport& worst = worst_memory(report);
+  constexpr double kRounding =
+      1e-9;  // chunks hold whole bytes, so that a share of several is not one share to the byte
+  const std::optional<double> shares = number_of(terms.limit_shares);
+  if (shares && worst.peak_memory == worst.peak_activation)
+    return worst.peak_activation_shares <= *shares * (1 + kRounding);
+  return worst.peak_memory <= *terms.memory_limit;
 }
 
 void mark_over_limit(Contender& contender, Bytes limit) {
@@ -91,8 +96,7 @@ Simulated simulate_best_chunks(const Scenario& scenario, Contender& contender, P
       if (!has_result(run.result.report)) continue;
       contender.needs.chunks_tried.push_back(chunks);
       if (!best || is_better_run(run.result.report, best->result.report)) best.emplace(std::move(run));
-    } catch (const InputError& error) {
-      if (!describes_request(error)) throw;
+    } catch (const InputError&) {  // another number may do; if none does, the schedule's own says why
     }
   }
   if (best) {
@@ -110,11 +114,11 @@ Simulated simulate_with_range(const Scenario& scenario, const std::string& name,
 }
 
 // Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.
-Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress,
-                     std::string& terms) {
+Simulated run_within(Scenario scenario, Contender& contender, const Terms& terms, Progress& progress) {
   constexpr int kMostHalvings = 6;
+  const std::string limit = std::to_string(*terms.memory_limit) + "B";
   Simulated whole = simulate_with_range(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-  if (fits_limit(whole.result.report, limit)) return whole;
+  if (fits_limit(whole.result.report, terms)) return whole;
   int microbatches = whole.job.schedule.microbatches;
   for (int k = 1; k <= kMostHalvings; ++k) {
     const auto half = with_half_microbatches(scenario, microbatches);
@@ -122,8 +126,8 @@ Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit,
     scenario = *half;
     Simulated run = simulate_with_range(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
     microbatches = run.job.schedule.microbatches;
-    if (!fits_limit(run.result.report, limit)) continue;
-    terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
+    if (!fits_limit(run.result.report, terms)) continue;
+    contender.terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
     return run;
   }
   return whole;  // what is held grows with the batch, however it is cut
@@ -133,9 +137,12 @@ Simulated run_on_terms(const Scenario& scenario, Contender& contender, const Ter
   Scenario own = scenario_for(scenario, contender.name);
   if (terms.equal == Equal::kStages) own = with_equal_stages(own, contender.entry);
   if (terms.equal == Equal::kMemory && !is_table_file(contender.name)) {
-    return run_within(own, contender, *terms.memory_limit, progress, contender.terms);
+    return run_within(own, contender, terms, progress);
   }
-  if (terms.memory_limit) own = with_memory_limit(own, contender.entry, *terms.memory_limit);
+  if (terms.memory_limit) {
+    const std::string bytes = std::to_string(*terms.memory_limit) + "B";
+    own = with_memory_limit(own, contender.entry, terms.limit_shares.empty() ? bytes : terms.limit_shares);
+  }
   if (terms.equal != Equal::kDevices) return simulate_with_range(own, contender.name, progress);
   Simulated run = simulate_best_chunks(own, contender, progress);
   own.chunks = contender.needs.chunks_tried.empty() ? own.chunks : run.job.schedule.chunks;
@@ -211,7 +218,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
     contender.runs_today = frameworks_today(contender.entry, scenario_for(scenario, name), contender.report);
     if (run.job.schedule.total_ops() <= terms.most_kept_ops) contender.run = std::move(run);
   } catch (const InputError& error) {
-    if (!terms.all || !describes_request(error)) throw;
+    if (names_no_schedule(contender, error)) throw;
     contender.refusal = error;
     contender.report = refused(scenario, name, error);
     return contender;
@@ -220,7 +227,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
   const bool halved = !contender.terms.empty();
   contender.work = halved ? scenario.microbatches.value_or(kDefaultMicrobatches) : facts.microbatches;
   if (terms.equal == Equal::kStages) contender.work /= std::max(1, facts.devices);
-  if (terms.memory_limit && !fits_limit(contender.report, *terms.memory_limit)) {
+  if (terms.memory_limit && !fits_limit(contender.report, terms)) {
     mark_over_limit(contender, *terms.memory_limit);
   }
   return contender;

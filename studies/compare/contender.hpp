@@ -30,8 +30,9 @@ struct Contender {
 struct Terms {
   Equal equal = Equal::kDevices;
   std::optional<Bytes> memory_limit;  // per device, everything counted
-  bool all = false;                   // of "all", a schedule that refuses is listed with its reason
-  int devices = 0;                    // of the job: for Equal::kStages, the number of stages
+  std::string limit_shares;  // the same in toy units, where it was typed as a number of device shares; else empty
+  bool all = false;          // every schedule was asked for
+  int devices = 0;           // of the job: for Equal::kStages, the number of stages
   int microbatches = 0;
   std::size_t most_kept_ops = 0;  // runs of at most so many are kept, op by op
 };
@@ -47,7 +48,8 @@ struct Terms {
 // microbatch is one sample.
 [[nodiscard]] double samples_per_gpu(const Job& job);
 
-// Throws InputError where the fault concerns all schedules, or this one and it was asked for by name.
+// What keeps a schedule from running is in its report and `refusal`. Throws InputError where no schedule has that name,
+// and for a file that holds none.
 [[nodiscard]] Contender run_contender(const Scenario& scenario, const std::string& name, const Terms& terms,
                                       Progress& progress);
 

@@ -125,9 +125,9 @@ std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int mic
   return half;
 }
 
-Scenario with_memory_limit(Scenario scenario, const ScheduleEntry* entry, Bytes limit) {
+Scenario with_memory_limit(Scenario scenario, const ScheduleEntry* entry, const std::string& limit) {
   if (entry != nullptr && takes_memory_limit(*entry)) {
-    scenario.params.try_emplace("memory_limit", std::to_string(limit) + "B");
+    scenario.params.try_emplace("memory_limit", limit);
   }
   return scenario;
 }

@@ -35,6 +35,6 @@ inline constexpr std::string_view kEqualWords = "devices|stages|memory";  // in 
 [[nodiscard]] std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int microbatches);
 
 // A row's own `memory_limit`, where it has one and none was given.
-[[nodiscard]] Scenario with_memory_limit(Scenario scenario, const ScheduleEntry* entry, Bytes limit);
+[[nodiscard]] Scenario with_memory_limit(Scenario scenario, const ScheduleEntry* entry, const std::string& limit);
 
 }  // namespace debubble

@@ -199,6 +199,49 @@ TEST_CASE_IN_FOLDER("where nothing fits, one summary has the nearest remedies, a
   CHECK(folder.run("compare --schedules all --memory-limit 3").status == 0);
 }
 
+TEST_CASE_IN_FOLDER("a schedule that cannot run is a row with its reason, by name and among all, in every format") {
+  const auto reasons = [&](const Words& flags) {
+    std::map<std::string, std::string> found;
+    for (const nlohmann::json& run : folder.json(joined("compare", flags))["runs"]) {
+      const bool ran = run.contains("makespan_ns");
+      found[run["schedule"]["name"]] = ran ? "" : run["findings"][0]["code"].get<std::string>();
+    }
+    return found;
+  };
+  CHECK(reasons("--schedules 1f1b,dualpipe -p 3") ==
+        std::map<std::string, std::string>{{"1f1b", ""}, {"dualpipe", "S011"}});
+  CHECK(reasons("--schedules 1f1b,pipedream --step reduce=2")["pipedream"] == "C001");
+  const Words split = "--model gpt2-small --model-size layers=8 -p 2 -m 4 --dp 2";
+  const auto all = reasons(joined(split, "--overlap-grad-reduce"));
+  CHECK(all.at("1f1b").empty());
+  CHECK(all.at("pipedream") == "C004");
+  // Blocks alone are shared evenly, so that no number of stages counts embedding and head.
+  const auto even = reasons(joined(split, "--partition even"));
+  CHECK(even.at("interleaved").empty());
+  CHECK(folder.json(joined("simulate --schedule interleaved --partition even", split))["schedule"]["stages"] == 4);
+  const std::string text = folder.data("compare --schedules 1f1b,dualpipe -p 3");
+  CHECK(contains(text, "\nnot run\n  dualpipe  dualpipe needs an even number of devices; got 3"));
+  CHECK(contains(folder.data("compare --schedules 1f1b,dualpipe -p 3 --format csv"), "\ndualpipe,,3,0,8"));
+  CHECK(folder.run("compare --schedules 1f1b,dualpipe -p 3 --html page.html").status == 0);
+  CHECK(contains(folder.read("page.html"), "dualpipe needs an even number of devices"));
+  const Outcome none = folder.run("compare --schedules bitpipe,dualpipe -p 3");
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "bitpipe needs"));
+  CHECK(contains(none.err, "dualpipe needs"));
+  CHECK(folder.run("compare --schedules 1f1b,zb-h9 -p 3").status == 2);
+  folder.write("bad.csv", "0F0,\n");
+  CHECK(folder.run("compare --schedules 1f1b,bad.csv").status == 2);
+}
+
+TEST_CASE_IN_FOLDER("a limit in device shares holds as many of any number of chunks") {
+  for (const char* const chunks : {"2", "3", "6", "7"}) {  // a seventh of a share is no whole number of bytes
+    CAPTURE(chunks);
+    const Words job = joined("compare --schedules breadth-first -m 4 -v", {chunks});
+    CHECK(folder.run(joined(job, "--memory-limit 4")).status == 0);
+    CHECK(folder.run(joined(job, "--memory-limit 3.999")).status == 1);
+  }
+}
+
 TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") {
   Folder folder;
   const std::string text = folder.data("explain schedule zb-h1 -p 4 -m 8");

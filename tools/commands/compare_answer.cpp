@@ -11,6 +11,7 @@
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "studies/compare/nearest.hpp"
@@ -30,6 +31,8 @@ Terms terms_of(const CompareFlags& flags, const Scenario& scenario, std::size_t 
   terms.most_kept_ops = most_kept_ops;
   if (!flags.memory_limit.empty()) {
     terms.memory_limit = parse_memory_limit(flags.memory_limit, scenario.profile.has_value());
+    const bool bare = !scenario.profile && number_of(flags.memory_limit).has_value();
+    if (bare && terms.equal == Equal::kDevices) terms.limit_shares = flags.memory_limit;
   }
   return terms;
 }
@@ -44,14 +47,20 @@ void settle_size(const std::vector<Contender>& contenders, Terms& terms) {
   terms.microbatches = first->report.schedule.microbatches;
 }
 
-// Where nothing runs, the first refusal says why.
+// Where nothing runs, all that is said about it, once.
 void require_some_result(const std::vector<Contender>& contenders) {
-  const InputError* refusal = nullptr;
+  std::vector<Diagnostic> reasons;
   for (const Contender& contender : contenders) {
     if (has_result(contender.report) || contender.report.deadlock) return;
-    if (refusal == nullptr && contender.refusal) refusal = &*contender.refusal;
+    if (!contender.refusal) continue;
+    for (const Diagnostic& reason : contender.refusal->diagnostics()) {
+      const bool known = std::any_of(reasons.begin(), reasons.end(), [&](const Diagnostic& one) {
+        return one.place == reason.place && one.message == reason.message;
+      });
+      if (!known) reasons.push_back(reason);
+    }
   }
-  if (refusal != nullptr) throw InputError(*refusal);
+  if (!reasons.empty()) throw InputError(std::move(reasons));
 }
 
 // "1f1b,zb-h1"
@@ -74,6 +83,7 @@ void add_contenders_of(const std::string& file, const CompareFlags& flags, std::
     Contender& contender = answer.contenders.back();
     contender.config = file;
     contender.work = contender.samples;
+    if (contender.refusal) contender.refusal = placed_in_file(*contender.refusal, file, flags.scenario);
   }
 }
 

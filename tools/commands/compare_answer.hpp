@@ -43,7 +43,7 @@ struct CompareAnswer {
   Terms terms;
 };
 
-// Throws InputError where the fault concerns all, where nothing runs, and for runs of unequal work.
+// Throws InputError for what names no schedule, where nothing runs, and for runs of unequal work.
 [[nodiscard]] CompareAnswer answer_compare(const CompareRequest& request, Progress& progress);
 // Whole configurations: each file, with the other flags in place of its own.
 [[nodiscard]] CompareAnswer answer_configs(const CompareFlags& flags, std::size_t most_kept_ops, Progress& progress);

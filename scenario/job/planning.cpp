@@ -23,7 +23,7 @@ PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& cost
     const int before = static_cast<int>(s) - 1;
     known.hops.push_back(topology.to_next_stage(before, request.devices, costs.stages[s - 1].output).total());
   }
-  known.activation_unit = activations / std::max(request.devices, 1);
+  set_activation_unit(known, activations, request.devices);
   return known;
 }
 

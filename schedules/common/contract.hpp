@@ -28,7 +28,10 @@ struct PlanningCosts {
   // How transfers take turns with compute. Searches place ops as if they overlapped; of what they find, the engine's
   // time under this rule decides (planned_run).
   P2p p2p = P2p::kOverlapped;
-  Bytes activation_unit = 0;        // what `memory_limit` counts where it has no unit: one device share's activation
+  // What `memory_limit` counts where it has no unit: one device share's activation; and what is left over where the
+  // activations of all stages do not divide by the devices.
+  Bytes activation_unit = 0;
+  Bytes activation_rest = 0;
   std::vector<Bytes> static_bytes;  // by device: what a limit with a unit ("76GiB") must also hold; empty: nothing
 };
 

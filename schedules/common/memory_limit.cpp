@@ -35,8 +35,10 @@ LimitItem read_limit_item(std::string_view whole, const PlanningCosts& costs, in
   };
   constexpr std::ptrdiff_t kMostDigits = 18;
   if (decimal_times(text.number, 1) && std::count_if(text.number.begin(), text.number.end(), is_digit) <= kMostDigits) {
-    if (text.unit.empty()) return {times(costs.activation_unit), false};
-    if (text.unit == "p") return {times(costs.activation_unit * devices), false};
+    const Bytes whole_model = costs.activation_unit * devices + costs.activation_rest;
+    if (text.unit == "p") return {times(whole_model), false};
+    if (text.unit.empty() && costs.activation_rest == 0) return {times(costs.activation_unit), false};
+    if (text.unit.empty()) return {times(whole_model) / devices, false};
     if (const auto factor = unit_factor(QuantityKind::kSize, text.unit)) return {times(*factor), true};
   }
   std::string bare = std::string(text.number) + std::string(text.unit);
@@ -78,6 +80,11 @@ std::string as_written(Bytes activations, const MemoryLimit& limit, const Planni
 }
 
 }  // namespace
+
+void set_activation_unit(PlanningCosts& costs, Bytes all_stages, int devices) {
+  costs.activation_unit = all_stages / std::max(devices, 1);
+  costs.activation_rest = all_stages % std::max(devices, 1);
+}
 
 MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts& costs, std::string_view fallback) {
   MemoryLimit limit;

@@ -26,6 +26,9 @@ struct MemoryLimit {
 [[nodiscard]] MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts& costs,
                                           std::string_view fallback);
 
+// The unit of limits without one, of all stages' activations together.
+void set_activation_unit(PlanningCosts& costs, Bytes all_stages, int devices);
+
 // Refuses (S042) a limit with which the schedule does not work. `needed`: bytes of activations per device with which it
 // does. Names that limit in the form the person used, after `flag`.
 [[noreturn]] void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, const PlanningCosts& costs,

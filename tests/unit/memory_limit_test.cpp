@@ -100,6 +100,17 @@ void check_smallest(const std::string& schedule, const PlanningCosts* costs, con
   CHECK(build(less).starts_with("S042"));
 }
 
+TEST_CASE("what a model's activations leave over when they are divided by the devices counts") {
+  PlanningCosts costs;
+  set_activation_unit(costs, 31, 3);
+  CHECK(limits("1p", costs, 3) == std::vector<Bytes>(3, 31));
+  CHECK(limits("2p", costs, 3) == std::vector<Bytes>(3, 62));
+  CHECK(limits("3", costs, 3) == std::vector<Bytes>(3, 31));
+  CHECK(limits("1", costs, 3) == std::vector<Bytes>(3, 10));
+  set_activation_unit(costs, 30, 3);
+  CHECK(limits("1p", costs, 3) == std::vector<Bytes>(3, 30));
+}
+
 TEST_CASE("a limit with which the order cannot run names the smallest that works") {
   check_smallest("zb-auto", nullptr, "0.5", "1", "0.999");
   check_smallest("zb-v-auto", nullptr, "0.5", "1", "0.999");

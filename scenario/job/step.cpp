@@ -318,7 +318,11 @@ void set_vocabulary_barrier(const Scenario& scenario, const Schedule& schedule, 
   // The layer before the head hands over what the gradient has the size of.
   const bool sized = scenario.profile && scenario.profile->layers.size() > 1;
   const Bytes bytes = sized ? (scenario.profile->layers.end() - 2)->output : 0;
-  const CollectivePlan plan = pipeline_sum(request, bytes);
+  CollectivePlan plan = pipeline_sum(request, topology.network() == nullptr ? bytes : std::max<Bytes>(bytes, 1));
+  if (plan.duration == 0 && schedule.devices > 1 && topology.network() == nullptr) {  // latencies are all there is
+    plan.duration = 2 * topology.latency();
+    plan.text = "a hop to one device and a hop back";
+  }
   costs.vocabulary->barrier = plan.duration;
   Assumption made{"barrier of the output layer", "", Source::kModelled};
   made.amount = plan.duration == 0 ? std::string("no time: links without latency or limit")

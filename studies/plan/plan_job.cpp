@@ -272,7 +272,9 @@ class PlanReader {
   }
 
   void read_model() {
-    const Scenario probe = check_scenario(read_.request.job);
+    ScenarioFlags smallest = read_.request.job;  // any pipeline tells the model; the usual one may need more GPUs
+    smallest.devices = 1;
+    const Scenario probe = check_scenario(smallest);
     refuse_unknown_memory(probe, read_.request.allowed);
     const ClusterFlags& cluster = read_.request.job.cluster;
     if (probe.cluster.graph == nullptr) {

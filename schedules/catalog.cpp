@@ -217,4 +217,10 @@ Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
   return entry.build(request);
 }
 
+std::string chunks_flag(const std::string& schedule, int chunks) {
+  const ScheduleEntry* const entry = find_schedule(schedule);
+  const bool usual = entry == nullptr || entry->default_chunks == 1;
+  return chunks > 1 || (chunks == 1 && !usual) ? " -v " + std::to_string(chunks) : "";
+}
+
 }  // namespace debubble

@@ -24,4 +24,7 @@ void check_request(const ScheduleEntry& entry, const ScheduleRequest& request);
 // parameter gets a suggestion.
 [[nodiscard]] Schedule build_schedule(std::string_view name, const ScheduleRequest& request);
 
+// " -v 2", as a command has to say it; nothing of a file, of 0, and where the schedule has one stage per device anyway.
+[[nodiscard]] std::string chunks_flag(const std::string& schedule, int chunks);
+
 }  // namespace debubble

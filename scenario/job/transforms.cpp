@@ -69,7 +69,7 @@ PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& cos
     planning.hops.push_back(topology.to_next_stage(stage, schedule.devices, cost.output).total());
   }
   for (std::size_t d = 0; d < buffers.size(); ++d) planning.static_bytes[d] += buffers[d];
-  planning.activation_unit = activations / std::max(schedule.devices, 1);
+  set_activation_unit(planning, activations, schedule.devices);
   return planning;
 }
 
@@ -110,7 +110,7 @@ void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, St
   const std::optional<double> keep = signed_share(schedule, "recompute.keep");
   if (time && time_given) {
     throw InputError(Diagnostic{"S075", "--times", "r and the recomputation's time= both say how long it takes",
-                                "give one of them"});
+                                "leave r= out of --times"});
   }
   set_recompute_shares(costs, time, keep);
   if (!time_given) {

@@ -111,7 +111,7 @@ void check_chimera(const ScheduleRequest& request, int pairs, const std::string&
   if (mode != "direct" && pairs != 1) {
     fail("S075", "--param mode",
          "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),
-         "use pairs=1, or mode=direct with several pairs");
+         "use --param pairs=1, or --param mode=direct");
   }
 }
 
@@ -130,7 +130,7 @@ Schedule build_chimera(const ScheduleRequest& request) {
   check_chimera(request, pairs, mode);
   if (fused == "true" && mode != "doubling") {
     fail("S075", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
-         "leave --param fused out (halving always runs the halves of a forward as one)");
+         "leave out --param fused: halving always runs the halves of a forward as one");
   }
   Schedule schedule = start_schedule(request, "chimera", 1);
   schedule.params = {{"pairs", std::to_string(pairs)}, {"mode", mode}};

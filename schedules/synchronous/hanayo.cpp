@@ -15,9 +15,12 @@ int waves_of(const ScheduleRequest& request) {
   const int waves = int_param(request, "waves", request.chunks == 0 ? 1 : request.chunks / 2);
   if (request.chunks % 2 != 0) {
     const int below = request.chunks - 1;
+    const bool given = request.params.contains("waves") && waves >= 1 && waves <= kMostWaves;
     fail("S005", "--chunks",
          "hanayo has two stages per device and wave; got " + std::to_string(request.chunks) + " per device",
-         nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
+         nearest_legal("-v ", given       ? std::to_string(2 * waves)
+                              : below < 2 ? "2"
+                                          : std::to_string(below) + " or " + std::to_string(below + 2)));
   }
   if (waves < 1 || waves > kMostWaves) {
     fail("S006", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),

@@ -74,8 +74,7 @@ int pytorch_group(const ScheduleRequest& request) {
   const int m = request.microbatches;
   const int rounds = std::max(1, m / request.devices);
   if (request.params.contains("group")) {
-    fail("S075", "--param group", "rounding=pytorch derives the group size itself",
-         "leave out either --param group or --param rounding=pytorch");
+    fail("S075", "--param group", "rounding=pytorch derives the group size itself", "leave out --param group");
   }
   if (!pytorch_rounds_evenly(m, request.devices)) {
     const auto legal = [&](int other) { return pytorch_rounds_evenly(other, request.devices); };

@@ -36,12 +36,12 @@ SequenceCut given_costs(const ScheduleRequest& request) {
   const std::vector<std::int64_t> costs = decimal_list_param(request, "slice_costs", 1000 * kMillionth);
   cut.slices = static_cast<int>(costs.size());
   for (const char* name : {"tokens", "attention"}) {
-    refuse_beside(request, name, "slice_costs says what the slices cost", "leave out one of the two");
+    refuse_beside(request, name, "slice_costs says what the slices cost", std::string("leave out --param ") + name);
   }
   if (int_param(request, "slices", cut.slices) != cut.slices) {
     fail("S075", "--param slices",
          "slice_costs has " + std::to_string(cut.slices) + " entries for slices=" + request.params.at("slices"),
-         "leave --param slices out, or give one cost per slice");
+         "leave out --param slices, or write --param slices=" + std::to_string(cut.slices));
   }
   cut.shares = as_shares(costs);
   cut.params = {{"slices", std::to_string(cut.slices)}};
@@ -66,7 +66,7 @@ SequenceCut cut_by_count(const ScheduleRequest& request) {
   cut.slices = slice_count_param(request);
   cut.params = {{"slices", std::to_string(cut.slices)}};
   if (!request.params.contains("tokens")) {
-    refuse_beside(request, "attention", "without tokens, all slices cost the same", "add --param tokens=N");
+    refuse_beside(request, "attention", "without tokens, all slices cost the same", "add --param tokens=2048");
     return cut;
   }
   const int tokens = token_count_param(request, cut.slices);

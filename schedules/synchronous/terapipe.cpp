@@ -71,7 +71,7 @@ TokenCut counted_cut(const ScheduleRequest& request) {
     for (const char* name : {"overhead", "attention"}) {
       if (!request.params.contains(name)) continue;
       fail("S075", std::string("--param ") + name, "without tokens, slices that are only counted all cost the same",
-           "add --param tokens=N, or give the slices' lengths: --param slices=7,5,4");
+           "add --param tokens=2048, or give the slices' lengths: --param slices=7,5,4");
     }
     return cut;
   }

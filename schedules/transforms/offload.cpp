@@ -140,7 +140,7 @@ Schedule offload_rows(const Schedule& before, const TransformRequest& request) {
                   "leave --transform offload out, or use a schedule without copies of its own");
   }
   if (limited && params.given("share")) {
-    params.refuse("S075", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
+    params.refuse("S075", "share", "memory_limit finds the share itself", "leave share= out of --transform offload");
   }
   const PlanningCosts costs = offload_costs(request, before);
   const Offloader offloader(before, costs, stages);

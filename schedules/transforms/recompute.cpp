@@ -33,14 +33,16 @@ Options read_options(const Schedule& schedule, const TransformParams& params) {
   options.mario = params.flag("mario", false);
   const std::string when = params.choice("when", options.mario ? "early|late" : "late|early");
   if (options.mario && when == "late") {
-    params.refuse("S075", "when", "Mario's second pass begins every recomputation early", "leave when=late out");
+    params.refuse("S075", "when", "Mario's second pass begins every recomputation early",
+                  "leave when= out of --transform recompute");
   }
   if (mode == "selective" && !(params.given("time") && params.given("keep"))) {
     params.refuse("S075", "", "what a selective recomputation repeats and keeps depends on the model",
-                  "give both as shares, e.g. mode=selective,time=0.1,keep=0.4");
+                  "write both as shares, like --transform recompute:mode=selective,time=0.1,keep=0.4");
   }
   if (params.given("memory_limit") && !options.mario) {
-    params.refuse("S075", "memory_limit", "only Mario's fourth pass plans for a memory limit", "add mario=true");
+    params.refuse("S075", "memory_limit", "only Mario's fourth pass plans for a memory limit",
+                  "write --transform recompute:mario=true,memory_limit=" + params.text("memory_limit"));
   }
   (void)params.share("time", 0);
   (void)params.share("keep", 0);

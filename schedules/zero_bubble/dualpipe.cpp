@@ -24,7 +24,8 @@ void check_dualpipe(const ScheduleRequest& request) {
   }
   if (request.chunks > 1) {
     fail("S005", "--chunks", "dualpipe has one stage of each replica per device; got " + std::to_string(request.chunks),
-         "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica");
+         request.chunks == 2 ? "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica"
+                             : "leave --chunks out");
   }
   if (m < 2 * p) {
     fail("S044", "--microbatches",

@@ -103,7 +103,7 @@ class ExplainTrials {
     if (!is_table_file(name)) {
       const int microbatches = scenario.microbatches.value_or(job_.schedule.microbatches);
       text += " -p " + std::to_string(job_.schedule.devices) + " -m " + std::to_string(microbatches);
-      if (scenario.chunks > 1) text += " -v " + std::to_string(scenario.chunks);
+      text += chunks_flag(name, scenario.chunks);
     }
     const CutRule& cut = scenario.partition;
     if (!cut.automatic() || cut.for_devices) text += " --partition " + shell_quoted(cut.text);

@@ -4,6 +4,7 @@
 
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -13,7 +14,8 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.schedules = {choice.schedule};
   flags.devices = choice.pipeline;
   flags.microbatches = choice.microbatches;
-  flags.chunks = choice.chunks > 1 ? std::optional<int>(choice.chunks) : std::nullopt;
+  const bool said = !chunks_flag(choice.schedule, choice.chunks).empty();
+  flags.chunks = said ? std::optional<int>(choice.chunks) : std::nullopt;
   const auto ranks = [](int count) { return count > 1 ? std::optional<int>(count) : std::nullopt; };
   flags.cluster.tensor = ranks(choice.tensor);
   flags.cluster.context = ranks(choice.context);

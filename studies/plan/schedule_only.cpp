@@ -88,6 +88,12 @@ class ScheduleTrials {
     trial.chunks = std::max(own.chunks, 1);
     try {
       Simulated run = simulate(own, name, progress_);
+      const Schedule& made = run.job.schedule;
+      if (made.devices != plan_.devices || made.microbatches != plan_.microbatches) {
+        trial.why = "is of -p " + std::to_string(made.devices) + " -m " + std::to_string(made.microbatches) +
+                    ", another pipeline: its step time does not compare";
+        return trial;
+      }
       trial.report = std::move(run.result.report);
       trial.chunks = trial.report.schedule.chunks;
       trial.same = trial.report.schedule.replicas == 1 && trial.report.schedule.pieces == 1;
@@ -110,8 +116,9 @@ class ScheduleTrials {
   void judge(const Job& job, ScheduleTrial& trial) const {
     PlanningCosts known;
     known.costs = job.costs;
-    for (const StageCost& stage : job.costs.stages) known.activation_unit += stage.activation;
-    known.activation_unit /= std::max(job.schedule.devices, 1);
+    Bytes activations = 0;
+    for (const StageCost& stage : job.costs.stages) activations += stage.activation;
+    set_activation_unit(known, activations, job.schedule.devices);
     ScheduleRequest request;
     request.devices = job.schedule.devices;
     request.params[kLimitParam] = plan_.limit;
@@ -136,7 +143,7 @@ class ScheduleTrials {
     for (const auto& [key, value] : own.params) flags.params.push_back(key + "=" + value);
     std::string text = "debubble simulate --schedule " + shell_file(name) + " -p " + std::to_string(plan_.devices) +
                        " -m " + std::to_string(plan_.microbatches);
-    if (own.chunks > 1) text += " -v " + std::to_string(own.chunks);
+    text += chunks_flag(name, own.chunks);
     if (!flags.partition.empty()) text += " --partition " + shell_quoted(flags.partition);
     const std::string repeated = repeated_flags(flags);
     return repeated.empty() ? text : text + " " + repeated;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
@@ -25,10 +26,9 @@ std::string compare_command(const Report& report, const AdviceContext& context) 
 
 // The same run with other numbers of microbatches and chunks.
 std::string simulate_command(const ScheduleFacts& facts, int microbatches, int chunks, const AdviceContext& context) {
-  std::string command =
-      fmt::format("debubble simulate --schedule {} -p {} -m {}",
-                  context.schedule.empty() ? facts.name : context.schedule, facts.devices, microbatches);
-  if (chunks > 1) command += fmt::format(" -v {}", chunks);
+  const std::string& name = context.schedule.empty() ? facts.name : context.schedule;
+  std::string command = fmt::format("debubble simulate --schedule {} -p {} -m {}", name, facts.devices, microbatches);
+  command += chunks_flag(name, chunks);
   return with_flags(std::move(command), context);
 }
 

@@ -8,6 +8,7 @@
 #include "formats/text/columns.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/assumption_lines.hpp"
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t kNameColumn = 7;
 
 std::string scheduled_name(const ScheduleTrial& trial) {
-  return trial.chunks > 1 ? trial.schedule + " -v " + std::to_string(trial.chunks) : trial.schedule;
+  return trial.schedule + chunks_flag(trial.schedule, trial.chunks);
 }
 
 Bytes most_on_a_device(const Report& report) {

@@ -132,6 +132,11 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
 MemorySource Diff::memory_source() const { return source_of(&RunIteration::peak_memory); }
 MemorySource Diff::activation_source() const { return source_of(&RunIteration::peak_activation); }
 
+bool Diff::knows_memory(Bytes Figure<Bytes>::*side) const {
+  return std::any_of(comparison.devices.begin(), comparison.devices.end(),
+                     [&](const DeviceFigures& device) { return device.peak_memory.*side != 0; });
+}
+
 MemorySource Diff::source_of(std::vector<Bytes> RunIteration::*peaks) const {
   if (measured.origin.backend == "simulator") return MemorySource::kModelled;
   const bool counted =

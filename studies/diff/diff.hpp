@@ -63,6 +63,8 @@ struct Diff {
   [[nodiscard]] const Report& measured_report() const { return measured_reports[iteration]; }
   [[nodiscard]] MemorySource memory_source() const;      // of all that is held
   [[nodiscard]] MemorySource activation_source() const;  // of activations
+  // Whether anything says what devices hold: PyTorch's traces alone do not.
+  [[nodiscard]] bool knows_memory(Bytes Figure<Bytes>::*side) const;
   [[nodiscard]] BubbleAndStep measured_step() const { return debubble::measured_step(measured, iteration); }
   // Whether a link is slower than the others in most steps, by more than the clocks may differ.
   [[nodiscard]] bool is_slow(const LinkDurations& link) const;

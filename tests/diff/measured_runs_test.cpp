@@ -42,6 +42,17 @@ TEST_CASE_IN_FOLDER("the bubble of a pipeline with a slow worker and of its repl
         std::string::npos);
 }
 
+TEST_CASE_IN_FOLDER("memory that nobody knows is no number, in any format") {
+  const Words run{"diff", kMeasured + "straggler_ar_0.json.gz"};
+  for (const Json& device : folder.json(run)["devices"]) {
+    for (const char* const key : {"peak_memory_bytes", "peak_activation_bytes"}) {
+      for (const auto& [side, value] : device[key].items()) CHECK(value.is_null());
+    }
+  }
+  CHECK(contains(folder.data(joined(run, "--format csv")), "\npeak_memory,0,bytes,,,,,\n"));
+  CHECK(contains(folder.data(run), "memory is not known of these runs"));
+}
+
 TEST_CASE_IN_FOLDER("the links of the slow worker are named, and nothing is where no transfer was timed") {
   const auto slow_links = [](const Json& diff) {
     Words slow;

@@ -39,12 +39,13 @@ std::string diff_csv(const Diff& diff) {
   csv += csv_row("makespan", "", "ns", comparison.makespan);
   csv += csv_row("bubble_ratio", "", "", comparison.bubble_ratio);
   csv += csv_row("bubble_over_ideal", "", "", comparison.bubble_over_ideal);
+  const KnownSides known = memory_known(diff);
   for (std::size_t d = 0; d < comparison.devices.size(); ++d) {
     const std::string device = fmt::format("{}", d);
     csv += csv_row("busy", device, "ns", comparison.devices[d].busy);
     csv += csv_row("bubble_ratio", device, "", comparison.devices[d].bubble_ratio);
-    csv += csv_row("peak_memory", device, "bytes", comparison.devices[d].peak_memory);
-    csv += csv_row("peak_activation", device, "bytes", comparison.devices[d].peak_activation);
+    csv += csv_row("peak_memory", device, "bytes", comparison.devices[d].peak_memory, known);
+    csv += csv_row("peak_activation", device, "bytes", comparison.devices[d].peak_activation, known);
   }
   for (const OpDurations& ops : comparison.ops_by_stage) {
     csv += csv_row(op_group_name(ops), fmt::format("{}", ops.device), "ns", ops.duration);

@@ -102,14 +102,15 @@ const char* enum_word(MemorySource source) {
 Json devices_json(const Diff& diff) {
   const char* const activation = enum_word(diff.activation_source());
   const char* const memory = enum_word(diff.memory_source());
+  const KnownSides known = memory_known(diff);
   Json list = Json::array();
   for (std::size_t d = 0; d < diff.comparison.devices.size(); ++d) {
     const DeviceFigures& device = diff.comparison.devices[d];
     list.push_back({{"device", d},
                     {"busy_ns", figure_json(device.busy)},
                     {"bubble_ratio", figure_json(device.bubble_ratio)},
-                    {"peak_memory_bytes", figure_json(device.peak_memory)},
-                    {"peak_activation_bytes", figure_json(device.peak_activation)},
+                    {"peak_memory_bytes", figure_json(device.peak_memory, known)},
+                    {"peak_activation_bytes", figure_json(device.peak_activation, known)},
                     {"measured_memory_is", memory},
                     {"measured_activation_is", activation},
                     {"allocated_bytes", allocated(diff, d)}});

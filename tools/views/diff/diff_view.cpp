@@ -13,6 +13,7 @@
 #include "sim/core/quantities.hpp"
 #include "studies/diff/diff.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/diff/figures.hpp"
 #include "tools/views/diff/words.hpp"
 #include "tools/views/table.hpp"
 
@@ -193,11 +194,16 @@ class View {
     for (const std::size_t d : idle) {
       add_ratio(table, fmt::format("bubble d{}", d), comparison_.devices[d].bubble_ratio);
     }
-    const bool memory = knows_memory();
+    const KnownSides known = memory_known(diff_);
+    const bool memory = known.predicted || known.measured;
     for (const std::size_t d : memory ? worst_devices(memory_gap) : std::vector<std::size_t>{}) {
-      add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory, diff_.memory_source());
+      const auto counted = [&](MemorySource source) {
+        return KnownSides{known.predicted, known.measured && source != MemorySource::kComputed};
+      };
+      add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory,
+               counted(diff_.memory_source()));
       add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation,
-               diff_.activation_source());
+               counted(diff_.activation_source()));
     }
     if (diff_.measured.iterations.size() < 2) table.remove_column(5);
     text_ += table.text(width());
@@ -224,20 +230,15 @@ class View {
                    format_change(figure.gap(), "pp"), "", range(figure, format_percent)});
   }
 
-  static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure, MemorySource source) {
-    if (source == MemorySource::kComputed) {
-      table.add_row({name, format_size(figure.predicted), "-", "-", "", "-"});
+  static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure, KnownSides known) {
+    const std::string predicted = known.predicted ? format_size(figure.predicted) : "-";
+    if (!known.measured) {
+      table.add_row({name, predicted, "-", "-", "", "-"});
       return;
     }
-    table.add_row({name, format_size(figure.predicted), format_size(figure.measured), format_size_gap(figure.gap()),
-                   format_relative_gap(figure.gap(), figure.predicted), range(figure, format_size)});
-  }
-
-  // PyTorch's traces alone say nothing of it.
-  [[nodiscard]] bool knows_memory() const {
-    return std::any_of(comparison_.devices.begin(), comparison_.devices.end(), [](const DeviceFigures& device) {
-      return device.peak_memory.predicted != 0 || device.peak_memory.measured != 0;
-    });
+    table.add_row({name, predicted, format_size(figure.measured), known.predicted ? format_size_gap(figure.gap()) : "-",
+                   known.predicted ? format_relative_gap(figure.gap(), figure.predicted) : "",
+                   range(figure, format_size)});
   }
 
   static Bytes memory_gap(const DeviceFigures& device) {

@@ -9,20 +9,32 @@
 
 #include "formats/json/json.hpp"
 #include "sim/analysis/comparison.hpp"
+#include "studies/diff/diff.hpp"
 
 namespace debubble {
 
 [[nodiscard]] inline Json diff_number(Nanoseconds value) { return value; }
 [[nodiscard]] inline Json diff_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-// {"predicted": ..., "measured": ..., "gap": ..., "p10": ..., "p90": ...}
+// Of which sides a figure is known.
+struct KnownSides {
+  bool predicted = true;
+  bool measured = true;
+};
+
+[[nodiscard]] inline KnownSides memory_known(const Diff& diff) {
+  return {diff.knows_memory(&Figure<Bytes>::predicted), diff.knows_memory(&Figure<Bytes>::measured)};
+}
+
+// {"predicted": ..., "measured": ..., "gap": ..., "p10": ..., "p90": ...}; null: not known
 template <typename T>
-[[nodiscard]] Json figure_json(const Figure<T>& figure) {
-  return {{"predicted", diff_number(figure.predicted)},
-          {"measured", diff_number(figure.measured)},
-          {"gap", diff_number(figure.gap())},
-          {"p10", diff_number(figure.low)},
-          {"p90", diff_number(figure.high)}};
+[[nodiscard]] Json figure_json(const Figure<T>& figure, KnownSides known = {}) {
+  const auto number = [](T value, bool is_known) { return is_known ? diff_number(value) : Json(nullptr); };
+  return {{"predicted", number(figure.predicted, known.predicted)},
+          {"measured", number(figure.measured, known.measured)},
+          {"gap", number(figure.gap(), known.predicted && known.measured)},
+          {"p10", number(figure.low, known.measured)},
+          {"p90", number(figure.high, known.measured)}};
 }
 
 [[nodiscard]] inline std::string csv_number(Nanoseconds value) { return fmt::format("{}", value); }
@@ -34,10 +46,11 @@ inline constexpr std::string_view kFigureColumns = "quantity,device,unit,predict
 
 template <typename T>
 [[nodiscard]] std::string csv_row(std::string_view quantity, const std::string& device, std::string_view unit,
-                                  const Figure<T>& figure) {
-  return fmt::format("{},{},{},{},{},{},{},{}\n", quantity, device, unit, csv_number(figure.predicted),
-                     csv_number(figure.measured), csv_number(figure.gap()), csv_number(figure.low),
-                     csv_number(figure.high));
+                                  const Figure<T>& figure, KnownSides known = {}) {
+  const auto number = [](T value, bool is_known) { return is_known ? csv_number(value) : std::string(); };
+  return fmt::format("{},{},{},{},{},{},{},{}\n", quantity, device, unit, number(figure.predicted, known.predicted),
+                     number(figure.measured, known.measured), number(figure.gap(), known.predicted && known.measured),
+                     number(figure.low, known.measured), number(figure.high, known.measured));
 }
 
 }  // namespace debubble

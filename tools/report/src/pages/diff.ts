@@ -17,11 +17,16 @@ interface Measured {
   gap: number;
 }
 
+interface Known {
+  predicted: number | null;
+  measured: number | null;
+}
+
 interface DeviceFigures {
   device: number;
   busy_ns: Measured;
   bubble_ratio: Measured;
-  peak_memory_bytes: Measured;
+  peak_memory_bytes: Known;
 }
 
 interface GapPart {
@@ -41,7 +46,7 @@ interface DiffReport {
   first_divergence: { device: number; op: string; measured_begin_ns: number } | null;
 }
 
-function figure(what: string, unit: Unit, { predicted, measured }: Measured): Figure {
+function figure(what: string, unit: Unit, { predicted, measured }: Known): Figure {
   return { what, unit, first: predicted, second: measured };
 }
 

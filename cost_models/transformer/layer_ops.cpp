@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cost_models/transformer/block_ops.hpp"
+#include "cost_models/transformer/layer_memory.hpp"
 
 namespace debubble {
 
@@ -61,7 +62,7 @@ constexpr LossBytes kFusedLoss{22, 14, 4, 2};
 
 void add_loss(const TrainingSetup& setup, OpList& list) {
   const RankSizes& sizes = list.sizes();
-  const std::int64_t logits = sizes.tokens * share_of(setup.shape.vocabulary, sizes.tensor);
+  const std::int64_t logits = sizes.tokens * (padded_vocabulary(setup) / sizes.tensor);
   const LossBytes& loss = setup.fused_loss ? kFusedLoss : kUnfusedLoss;
   list.begin_part();
   PassWork work;  // maximum, difference, exponential, sum, quotient; backward the label's difference and a factor
@@ -100,7 +101,7 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
     }
   }
   // A table of gradients is cleared, filled and added to the accumulated one.
-  const Bytes table = share_of(shape.vocabulary, sizes.tensor) * shape.hidden;
+  const Bytes table = padded_vocabulary(setup) / sizes.tensor * shape.hidden;
   const Bytes touched = table * (Bytes{2} * sizes.element + Bytes{2} * bytes_of(setup.gradients)) + 2 * all;
   LayerOp gradient = elementwise_op("gradient of the lookup", Phase::kWeightGrad, touched, 4);
   gradient.pass_flops = static_cast<double>(table) + static_cast<double>(all / sizes.element);
@@ -160,7 +161,7 @@ void add_output_layer(const TrainingSetup& setup, OpList& list) {
   add_norm(setup, list, "last norm");
   list.begin_part();
   // Megatron-LM's output layer is none of Transformer Engine's, so that its 8-bit recipes leave it alone.
-  const std::int64_t words = share_of(setup.shape.vocabulary, sizes.tensor);
+  const std::int64_t words = padded_vocabulary(setup) / sizes.tensor;
   list.linear({"logits", sizes.tokens, setup.shape.hidden, words, 1, 1, true}, TensorSide::kColumn);
   add_loss(setup, list);
 }

@@ -35,6 +35,7 @@ TrainingSetup setup_of(const ProfiledTransformer& transformer, NumberFormat form
   setup.shape.head_size = transformer.head_size;
   setup.shape.feed_forward = transformer.feed_forward;
   setup.shape.vocabulary = transformer.vocabulary;
+  setup.shape.vocabulary_unit = 1;  // as it was measured
   setup.shape.gated = transformer.gated;
   setup.parallel.tensor = static_cast<int>(transformer.tensor_parallel);
   setup.compute = format;

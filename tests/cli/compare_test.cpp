@@ -202,7 +202,8 @@ TEST_CASE_IN_FOLDER("where nothing fits, one summary has the nearest remedies, a
 TEST_CASE_IN_FOLDER("a schedule that cannot run is a row with its reason, by name and among all, in every format") {
   const auto reasons = [&](const Words& flags) {
     std::map<std::string, std::string> found;
-    for (const nlohmann::json& run : folder.json(joined("compare", flags))["runs"]) {
+    const nlohmann::json all = folder.json(joined("compare", flags));
+    for (const nlohmann::json& run : all["runs"]) {
       const bool ran = run.contains("makespan_ns");
       found[run["schedule"]["name"]] = ran ? "" : run["findings"][0]["code"].get<std::string>();
     }

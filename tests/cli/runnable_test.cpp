@@ -91,13 +91,13 @@ TEST_CASE_IN_FOLDER("the barrier of a split output layer takes the time of its c
   CHECK(barrier(near) != barrier(far));
   CHECK(barrier({}) == "no time: links without latency or limit");
   for (const char* const p : {"2", "4"})
-    CHECK(contains(barrier(joined("--comm 5 -p", {p})), "10.0 ms per microbatch: a hop to one device and a hop back"));
+    CHECK(contains(barrier(joined("--comm 5 -p", {p})), "10 ms per microbatch: a hop to one device and a hop back"));
   CHECK(barrier("-p 1 --comm 5") == "no time: links without latency or limit");
-  // One microbatch: two barriers between S and T, and between T and the last backward.
+  // One microbatch: its output goes to the other shard, and the barrier there and back.
   const auto alone = [&](const Words& more) {
     return step(joined("-m 1 -p 2", more)) - step_without(joined("-m 1 -p 2", more));
   };
-  CHECK(alone("--comm 5") - alone("--comm 1") == 2 * (2 * 5 - 2 * 1) * 1'000'000);
+  CHECK(alone("--comm 5") - alone("--comm 1") == 3 * (5 - 1) * 1'000'000);
 }
 
 TEST_CASE_IN_FOLDER("the best that each framework runs is told, and --runs-in restricts the field") {

@@ -3,9 +3,10 @@
 
     check_flag_meanings.py DEBUBBLE [FLAG ...]
 
-Every flag that describes the job of `simulate`, with each of its words or an example, is given to `sweep`, `compare`, `explain step`
-and `whatif`: the step time is that of `simulate`, or all refuse. A flag without words needs an example here. What `explain step`
-and `plan` print as commands, and the last line of `simulate` and of `compare`, is run as it stands.
+Every flag that describes the job of `simulate`, with each of its words or an example, is given to `sweep`, `compare`,
+`explain step` and `whatif`: the step time is that of `simulate`, or all refuse. A flag without words needs an example
+here. What `explain step` and `plan` print as commands, what `simulate` and `compare` say to try, and what refusals of
+stages per device and of parameters say to write, is run as it stands.
 """
 
 import concurrent.futures
@@ -111,9 +112,9 @@ PLANS = [
 CHANGES = ("--slow", "--jitter", "--factors", "--seed")  # `whatif` changes the run by them
 
 
-# Refused for a number of stages per device or for parameters that contradict each other: each remedy that is named runs.
+# Refused for a number of stages per device or for parameters that contradict each other: each named remedy runs.
 REFUSED = [
-    *(f"--schedule {name} -v {chunks} -p 4 -m 8" for name in ("hanayo", "zb-v", "bitpipe", "v-half") for chunks in (1, 3)),
+    *(f"--schedule {name} -v {v} -p 4 -m 8" for name in ("hanayo", "zb-v", "bitpipe", "v-half") for v in (1, 3)),
     *(f"--schedule {name} -v 1 -p 4 -m 8" for name in ("interleaved", "depth-first", "interleaved-zb", "gis")),
     *(f"--schedule {name} -v 3 -p 4 -m 8" for name in ("dualpipe-v", "1f1b", "zb-h1", "zb-v-auto", "v-min")),
     "--schedule dualpipe -v 2 -p 4 -m 8",
@@ -167,7 +168,8 @@ def remedies(words, text):
         flag, _, key = out.partition(" ")
         flag = short.get(flag, flag)
         yield line([pair for pair in pairs if pair[0] != flag or (key and keyed(*pair) != key)])
-    for flag, value in re.findall(r"(?:use|write|add|like|values?:|or) (--param|--schedule|--transform|-v) ([\w:=,.-]*[\w])", text):
+    said = r"(?:use|write|add|like|values?:|or) (--param|--schedule|--transform|-v) ([\w:=,.-]*[\w])"
+    for flag, value in re.findall(said, text):
         yield line([pair for pair in pairs if pair[0] != flag or keyed(*pair) != keyed(flag, value)] + [(flag, value)])
 
 
@@ -244,7 +246,8 @@ class Checks:
             self.failures.append(f"{flag} in a file and alone: sweep differs")
 
     def plan(self, job):
-        planned = self.run("plan", *([] if "only" in job else ["--model", "gpt2-small"]), *shlex.split(job), "--format", "json")
+        model = [] if "--schedule-only" in job else ["--model", "gpt2-small"]
+        planned = self.run("plan", *model, *shlex.split(job), "--format", "json")
         if planned.returncode != 0:
             self.failures.append(f"plan {job}: {planned.stderr}")
         else:

@@ -80,6 +80,7 @@ StudyText plan_study(const CallRequest& request) {
     refuse_flags_of_plans(flags.plan, flags.planners);
     return {command, schedule_plan_json(plan_schedule(flags.scenario, progress), tool), ""};
   }
+  flags.plan.rows = top;
   flags.plan.read_scenario = read_scenario_file;
   if (asks_planners(flags.planners)) {
     check_planner_names(flags.planners);

@@ -254,6 +254,7 @@ def plan(
     best: Value = ...,  # the same as objective
     price: Value = ...,  # price of a GPU hour: also print the cost
     gap: Value = ...,  # stop within this much of the optimum (default: 1%)
+    margin: Value = ...,  # memory to stay free; with less a run is not first (default: 5%)
     budget: Value = ...,  # time for the search (default: none) [whole seconds]
     front: bool | None = ...,  # also the Pareto front of step time and memory
     threads: int | str | None = ...,  # threads; same answer (default: the cores)

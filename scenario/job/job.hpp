@@ -22,6 +22,7 @@ namespace debubble {
 // What each device's allocator may take; nothing: whether the run fits is not judged.
 struct MemoryLimits {
   std::vector<Bytes> capacities;  // one for all devices, or one each
+  Bytes outside = 0;              // of each device, beside its capacity
   AllocatorKind allocator = AllocatorKind::kCaching;
 };
 

@@ -66,6 +66,7 @@ Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices) 
     made.value.capacities = {hardware.memory};
     assume(made.assumptions, "memory", format_size(hardware.memory) + " per GPU, " + hardware.name, Source::kPublished);
   }
+  made.value.outside = outside;
   if (outside > 0) {
     assume(made.assumptions, "memory outside the allocator", format_size(outside),
            given_or_default(memory.outside.has_value()));

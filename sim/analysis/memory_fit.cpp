@@ -111,17 +111,17 @@ class DeviceMemories {
     return devices;
   }
 
-  // Those with the least room first; up to the first that does not fit, which it returns.
-  std::optional<int> reserve_fullest_first(bool in_full, std::vector<DeviceMemory>& devices) const {
+  // Those with the least room first. False at the first that does not fit.
+  bool reserve_fullest_first(std::vector<DeviceMemory>& devices) const {
     std::vector<int> order(devices.size());
     std::iota(order.begin(), order.end(), 0);
     const auto room = [&](int device) { return at(devices, device).capacity - at(devices, device).allocated; };
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return room(a) < room(b); });
     for (const int device : order) {
-      reserve(device, in_full, at(devices, device));
-      if (!at(devices, device).fits) return device;
+      reserve(device, false, at(devices, device));
+      if (!at(devices, device).fits) return false;
     }
-    return std::nullopt;
+    return true;
   }
 
  private:
@@ -142,31 +142,19 @@ std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedu
   return devices;
 }
 
-MemoryFit quick_memory_fit(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
-                           const std::vector<Bytes>& capacities, AllocatorKind kind) {
-  const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
-  std::vector<DeviceMemory> devices = memories.all_allocated();
-  const std::optional<int> full = memories.reserve_fullest_first(true, devices);
-  if (!full) return memory_fit(devices);
-  MemoryFit fit = memory_fit({at(devices, *full)});
-  fit.device = *full;
-  return fit;
-}
-
 std::optional<MemoryFit> memory_fit_if_any(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
                                            const std::vector<Bytes>& capacities, AllocatorKind kind) {
   const DeviceMemories memories(timeline, schedule, costs, capacities, kind);
   std::vector<DeviceMemory> devices = memories.all_allocated();
   const auto too_full = [](const DeviceMemory& one) { return one.capacity > 0 && one.allocated > one.capacity; };
   if (std::any_of(devices.begin(), devices.end(), too_full)) return std::nullopt;  // an allocator takes no less
-  if (memories.reserve_fullest_first(false, devices)) return std::nullopt;
+  if (!memories.reserve_fullest_first(devices)) return std::nullopt;
   return memory_fit(devices);
 }
 
 MemoryFit memory_fit(const std::vector<DeviceMemory>& devices) {
   const auto worse = [](const DeviceMemory& a, const DeviceMemory& b) {
-    if (a.fits != b.fits) return !a.fits;
-    return a.fits ? a.spare() < b.spare() : a.at < b.at;
+    return a.fits == b.fits ? a.spare() < b.spare() : !a.fits;
   };
   const auto worst = std::min_element(devices.begin(), devices.end(), worse);
   MemoryFit fit;

@@ -36,13 +36,8 @@ struct DeviceMemory {
                                                         const StageCosts& costs, const std::vector<Bytes>& capacities,
                                                         AllocatorKind kind);
 
-// The verdict: of the devices that do not fit the one that fails first, else the one with the least to spare.
+// The verdict, of the device with the least to spare: where several do not fit, of the one that lacks most.
 [[nodiscard]] MemoryFit memory_fit(const std::vector<DeviceMemory>& devices);
-
-// The same where everything fits. Where it does not: of the first device, in the order of the room that their allocated
-// peaks leave, that does not fit; the others are not looked at. For those who judge thousands of runs.
-[[nodiscard]] MemoryFit quick_memory_fit(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
-                                         const std::vector<Bytes>& capacities, AllocatorKind kind);
 
 // The same where everything fits, nothing where it does not: no more is then found out than that.
 [[nodiscard]] std::optional<MemoryFit> memory_fit_if_any(const Timeline& timeline, const Schedule& schedule,

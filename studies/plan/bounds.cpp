@@ -182,12 +182,12 @@ std::vector<Bytes> memory_bound(const OrderSummary& order, const StageCosts& cos
   return bounds;
 }
 
-Bytes missing_memory(const std::vector<Bytes>& bounds, const std::vector<Bytes>& capacities) {
+Bytes missing_memory(const std::vector<Bytes>& bounds, const std::vector<Bytes>& capacities, Bytes free) {
   if (capacities.empty()) return 0;
   Bytes missing = 0;
   for (std::size_t d = 0; d < bounds.size(); ++d) {
     const Bytes capacity = capacities.size() == 1 ? capacities.front() : capacities[d];
-    if (capacity > 0) missing = std::max(missing, bounds[d] - capacity);
+    if (capacity > 0) missing = std::max(missing, bounds[d] + free - capacity);
   }
   return missing;
 }

@@ -44,6 +44,7 @@ using StepChains = std::map<std::pair<std::int32_t, std::int32_t>, Nanoseconds>;
 
 // How much more than the capacity (one for all devices, or one each) the bound of the device is that lacks most; 0
 // where it may fit, or nothing is judged.
-[[nodiscard]] Bytes missing_memory(const std::vector<Bytes>& bounds, const std::vector<Bytes>& capacities);
+[[nodiscard]] Bytes missing_memory(const std::vector<Bytes>& bounds, const std::vector<Bytes>& capacities,
+                                   Bytes free = 0);
 
 }  // namespace debubble

@@ -1,6 +1,7 @@
 #include "studies/plan/choice.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
@@ -8,6 +9,32 @@
 #include "sim/core/words.hpp"
 
 namespace debubble {
+namespace {
+
+// A rank without copies updates its weights, too: every choice is the same training step.
+bool needs_step(const PlanChoice& choice, const StepFlags& step) {
+  if (!step.step.empty() || choice.data > 1 || choice.context > 1) return false;
+  const ScheduleEntry* const entry = find_schedule(choice.schedule);
+  return entry == nullptr || entry->family != ScheduleFamily::kAsynchronous;
+}
+
+}  // namespace
+
+std::string leave_out_idle(int zero, StepFlags& step) {
+  std::string idle;
+  const auto leave_out = [&idle](const char* name, auto& flag) {
+    if (flag == std::decay_t<decltype(flag)>{}) return;
+    flag = {};
+    idle = name;
+  };
+  const bool times = step.step.find('=') != std::string::npos;
+  if (zero > 1 && !step.keep_whole) leave_out("--overlap-grad-reduce", step.overlap_reduce);
+  if (zero == 0 || (zero == 3 && !step.keep_whole)) leave_out("--overlap-param-gather", step.overlap_gather);
+  if (zero < 2) leave_out("--keep-whole", step.keep_whole);
+  if (zero == 0 && !times) leave_out("--gather", step.gather);
+  if (!step.overlap_reduce && !step.overlap_gather && !idle.empty()) step.bucket_size.clear();
+  return idle;
+}
 
 ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   ScenarioFlags flags = job;
@@ -23,6 +50,8 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.cluster.data = ranks(choice.data);
   flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
   flags.cluster.sequence_parallel = choice.sequence;
+  if (needs_step(choice, flags.step)) flags.step.step = "on";
+  (void)leave_out_idle(choice.zero, flags.step);
   if (!choice.params.empty()) flags.params = choice.params;
   if (!choice.partition.empty()) flags.partition = choice.partition;
   if (!choice.rank_order.empty()) {

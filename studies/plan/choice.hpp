@@ -35,6 +35,10 @@ struct PlanChoice {
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };
 
+// Leaves out what flags say of a part that the step of this ZeRO stage does not have, or has anyway. Returns the last
+// such flag; empty: all of them change something.
+std::string leave_out_idle(int zero, StepFlags& step);
+
 // `job`: what every choice has in common; it keeps whatever a choice does not decide.
 [[nodiscard]] ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job);
 

@@ -30,6 +30,7 @@ void bound_by(const OrderSummary& order, const StepCosts& step, const PlanChoice
   const std::vector<Bytes> memory = memory_bound(order, step.costs);
   for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
   one.missing = missing_memory(memory, step.capacities);
+  one.only_tight = step.margin > 0 && missing_memory(memory, step.capacities, step.margin) > 0;
   if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
 }
 
@@ -62,15 +63,34 @@ bool is_too_slow(const Job& job, const Lowered& lowered, const Interest& interes
   return true;
 }
 
-void judge_memory_of(const Job& job, const Timeline& timeline, const MemoryLimits& limits, bool how_much,
-                     Evaluation& one) {
+void judge_memory_of(const PlanRequest& request, const Job& job, const Timeline& timeline, const MemoryLimits& limits,
+                     bool how_much, Evaluation& one) {
   const std::optional<MemoryFit> fit =
-      how_much ? quick_memory_fit(timeline, job.schedule, job.costs, limits.capacities, limits.allocator)
+      how_much ? memory_fit(device_memories(timeline, job.schedule, job.costs, limits.capacities, limits.allocator))
                : memory_fit_if_any(timeline, job.schedule, job.costs, limits.capacities, limits.allocator);
   if (fit) one.run.spare = fit->spare;
-  if (fit && fit->spare >= 0) return;
+  if (fit && fit->spare >= 0) {
+    const Bytes free = share_to_stay_free(request, fit->capacity, limits);
+    if (fit->spare < free) one.run.margin = free;
+    return;
+  }
   one.kind = Evaluation::Kind::kOutOfMemory;
   if (fit) one.missing = -fit->spare;
+}
+
+// Where the cut follows from the memory, it leaves free what is to stay so: the choice gets the layers that come out.
+Job job_of_choice(const PlanRequest& request, PlanChoice& choice) {
+  NoProgress nobody;
+  Scenario scenario = check_scenario(flags_of(choice, request.job));
+  if (!is_memory_cut(choice) || request.margin == 0) return prepare(scenario, choice.schedule, nobody);
+  MemoryLimits limits = make_memory_limits(scenario, choice.pipeline).value;
+  Bytes free = 0;
+  for (const Bytes capacity : limits.capacities) free = std::max(free, share_to_stay_free(request, capacity, limits));
+  scenario.memory.outside = limits.outside + free;
+  Job job = prepare(scenario, choice.schedule, nobody);
+  job.memory = std::move(limits);
+  choice.partition = partition_text(job.partition);
+  return job;
 }
 
 // Rows without a flush may run a forward beside a backward; others do one after the other.
@@ -125,7 +145,9 @@ class BoundsOfStage {
         typed_(scenario_.partition),
         missing_(missing_for_states(scenario_, choice.pipeline)),
         cuts_(cuts) {
-    bare_.capacities = make_memory_limits(scenario_, choice.pipeline).value.capacities;
+    MemoryLimits limits = make_memory_limits(scenario_, choice.pipeline).value;
+    bare_.margin = share_to_stay_free(request, limits);
+    bare_.capacities = std::move(limits.capacities);
     cuts_.use(scenario_);
   }
 
@@ -176,6 +198,15 @@ class BoundsOfStage {
 
 }  // namespace
 
+Bytes share_to_stay_free(const PlanRequest& request, Bytes capacity, const MemoryLimits& limits) {
+  return static_cast<Bytes>(request.margin * static_cast<double>(capacity + limits.outside));
+}
+
+Bytes share_to_stay_free(const PlanRequest& request, const MemoryLimits& limits) {
+  const auto least = std::min_element(limits.capacities.begin(), limits.capacities.end());
+  return least == limits.capacities.end() ? 0 : share_to_stay_free(request, *least, limits);
+}
+
 void refuse(Evaluation& one, const InputError& error) {
   one.kind = Evaluation::Kind::kIllegal;
   const Diagnostic& first = error.diagnostics().front();
@@ -205,7 +236,9 @@ void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evalua
     one.kind = Evaluation::Kind::kRefined;
     Job job = prepare(pattern, choice.schedule, nobody);
     const OrderSummary order = summary_for(choice, job.schedule);
-    bound_by(order, {std::move(job.costs), chains_of(job.step), std::move(job.memory.capacities), {}}, choice, one);
+    const Bytes margin = share_to_stay_free(request, job.memory);
+    bound_by(order, {std::move(job.costs), chains_of(job.step), std::move(job.memory.capacities), margin, {}}, choice,
+             one);
   } catch (const InputError& error) {
     refuse(one, error);
   }
@@ -214,7 +247,7 @@ void refine_planned(const PlanRequest& request, const PlanChoice& choice, Evalua
 PatternKey pattern_key(const PlanChoice& choice) {
   std::string name = choice.schedule;
   for (const std::string& param : choice.params) name += " " + param;
-  return {name, choice.pipeline, choice.chunks, pattern_size(choice)};
+  return {choice.pipeline, choice.chunks, pattern_size(choice), name};
 }
 
 Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
@@ -266,7 +299,8 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
 void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one, const Interest& interest) {
   try {
     NoProgress nobody;
-    Job job = prepare(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
+    PlanChoice cut = choice;
+    Job job = job_of_choice(request, cut);
     const Lowered lowered = lower(job.schedule, job.p2p);
     if (is_too_slow(job, lowered, interest, one)) return;
     const MemoryLimits limits = std::exchange(job.memory, {});  // judged below, no further than it takes
@@ -281,19 +315,13 @@ void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evalu
       one.kind = Evaluation::Kind::kDeadlock;
       return;
     }
-    one.run = {choice,
-               report.makespan,
-               one.bound,
-               0,
-               report.bubble_ratio,
-               report.samples_per_second,
-               report.tokens_per_second,
-               report.mfu,
-               std::nullopt};
+    one.run = {
+        std::move(cut),           report.makespan, one.bound,    0, report.bubble_ratio, report.samples_per_second,
+        report.tokens_per_second, report.mfu,      std::nullopt, 0};
     for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
     one.kind = Evaluation::Kind::kFits;
     if (limits.capacities.empty()) return;
-    judge_memory_of(job, result->timeline, limits, interest.missing, one);
+    judge_memory_of(request, job, result->timeline, limits, interest.missing, one);
   } catch (const InputError& error) {
     refuse(one, error);
   }

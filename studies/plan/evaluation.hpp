@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "scenario/job/job.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/schedule.hpp"
 #include "studies/plan/order_summary.hpp"
@@ -28,6 +29,9 @@ struct PlannedRun {
   std::optional<double> tokens_per_second;
   std::optional<double> mfu;
   std::optional<Bytes> spare;  // memory, of the device with the least
+  Bytes margin = 0;            // where it is tight: what should stay free of that device, and is more than `spare`
+
+  [[nodiscard]] bool is_tight() const { return margin > 0; }
 };
 
 // How a choice stands in the search.
@@ -37,12 +41,18 @@ struct Evaluation {
   Nanoseconds bound = 0;
   Bytes memory_bound = 0;  // of the device that takes most
   Bytes missing = 0;
+  bool only_tight = false;  // by that bound it may fit, but not leave free what is to stay so
   PlannedRun run;
   std::string code;
   std::string message;
 };
 
 [[nodiscard]] bool was_simulated(const Evaluation& one);
+
+// Of a device with so much for its allocator.
+[[nodiscard]] Bytes share_to_stay_free(const PlanRequest& request, Bytes capacity, const MemoryLimits& limits);
+// The least of all devices.
+[[nodiscard]] Bytes share_to_stay_free(const PlanRequest& request, const MemoryLimits& limits);
 
 // The first of what is wrong.
 void refuse(Evaluation& one, const InputError& error);
@@ -54,7 +64,7 @@ struct Pattern {
   bool plain = true;  // no copies and no recomputation: its costs are those of any order with the same placement
   Evaluation refusal;
 };
-using PatternKey = std::tuple<std::string, int, int, int>;  // name with parameters, devices, chunks, microbatches
+using PatternKey = std::tuple<int, int, int, std::string>;  // devices, chunks, microbatches, name with parameters
 
 [[nodiscard]] PatternKey pattern_key(const PlanChoice& choice);
 [[nodiscard]] Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice);

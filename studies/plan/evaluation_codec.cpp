@@ -93,11 +93,12 @@ StageCosts get_stage_costs(MessageReader& reader) {
 }  // namespace
 
 void write(MessageWriter& writer, const Evaluation& one) {
-  const auto& [kind, bound, memory_bound, missing, run, code, message] = one;
+  const auto& [kind, bound, memory_bound, missing, only_tight, run, code, message] = one;
   writer.number(static_cast<std::int64_t>(kind)).number(bound).number(memory_bound).number(missing);
-  writer.text(code).text(message);
-  const auto& [choice, step, run_bound, peak, bubble_ratio, samples, tokens, mfu, spare] = run;
-  writer.number(step).number(run_bound).number(peak);
+  writer.number(only_tight ? 1 : 0);
+  writer.text(code).text(message).text(run.choice.partition);
+  const auto& [choice, step, run_bound, peak, bubble_ratio, samples, tokens, mfu, spare, margin] = run;
+  writer.number(step).number(run_bound).number(peak).number(margin);
   put(writer, bubble_ratio);
   put(writer, samples);
   put(writer, tokens);
@@ -111,11 +112,14 @@ Evaluation read_evaluation(MessageReader& reader) {
   one.bound = reader.number();
   one.memory_bound = reader.number();
   one.missing = reader.number();
+  one.only_tight = reader.number() != 0;
   one.code = reader.text();
   one.message = reader.text();
+  one.run.choice.partition = reader.text();
   one.run.step = reader.number();
   one.run.bound = reader.number();
   one.run.peak = reader.number();
+  one.run.margin = reader.number();
   one.run.bubble_ratio = get_double(reader);
   one.run.samples_per_second = get_optional_double(reader);
   one.run.tokens_per_second = get_optional_double(reader);
@@ -152,12 +156,13 @@ BaseEvaluation read_base_evaluation(MessageReader& reader) {
 }
 
 void write(MessageWriter& writer, const StepCosts& step) {
-  const auto& [costs, chains, capacities, refusal] = step;
+  const auto& [costs, chains, capacities, margin, refusal] = step;
   put(writer, costs);
   writer.number(static_cast<std::int64_t>(chains.size()));
   for (const auto& [stage, longest] : chains) writer.number(stage.first).number(stage.second).number(longest);
   writer.number(static_cast<std::int64_t>(capacities.size()));
   for (const Bytes capacity : capacities) writer.number(capacity);
+  writer.number(margin);
   write(writer, refusal);
 }
 
@@ -170,6 +175,7 @@ StepCosts read_step_costs(MessageReader& reader) {
     step.chains[{replica, stage}] = reader.number();
   }
   for (std::int64_t left = reader.number(); left > 0; --left) step.capacities.push_back(reader.number());
+  step.margin = reader.number();
   step.refusal = read_evaluation(reader);
   return step;
 }

@@ -230,7 +230,10 @@ void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Inte
   };
   work.take = [&](std::size_t k, live::MessageReader& done) {
     *fresh[k].second = read_evaluation(done);
-    fresh[k].second->run.choice = choice_of(fresh[k].first);
+    PlanChoice& choice = fresh[k].second->run.choice;
+    std::string cut = std::move(choice.partition);  // a memory cut's layers, which the id does not have
+    choice = choice_of(fresh[k].first);
+    choice.partition = std::move(cut);
   };
   do_pieces(ranks_, fresh.size(), threads, work);
 }

@@ -22,11 +22,13 @@ struct PlanFlags {
   std::string objective;
   std::string price;  // of a GPU hour
   std::string gap;
+  std::string margin;
   std::string budget;
   bool front = false;
   std::optional<int> threads;
   std::string script;
   bool cells = false;                                                   // whether Plan::cells is made; no flag
+  std::size_t rows = 5;                                                 // of Plan::rows, at most; no flag
   std::function<ScenarioFlags(const std::string& file)> read_scenario;  // of a scenario file; no flag
 };
 [[nodiscard]] FlagRows flag_rows(PlanFlags& flags);

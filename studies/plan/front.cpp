@@ -143,7 +143,7 @@ class FrontSearch {
   }
 
   void add_point(const Evaluation& one) {
-    if (one.kind != Evaluation::Kind::kFits) return;
+    if (one.kind != Evaluation::Kind::kFits || one.run.is_tight()) return;
     points_.push_back(one.run);
     points_ = front_of(std::move(points_));
   }

@@ -233,7 +233,8 @@ std::vector<PlannedRun> cut_for_links(const PlanRequest& request, const std::vec
   });
   std::vector<PlannedRun> faster;
   for (std::size_t k = 0; k < runs.size(); ++k) {
-    if (found[k].kind == Evaluation::Kind::kFits && found[k].run.step < runs[k].step) {
+    const bool fits = found[k].kind == Evaluation::Kind::kFits && !found[k].run.is_tight();
+    if (fits && found[k].run.step < runs[k].step) {
       faster.push_back(std::move(found[k].run));
     }
   }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "scenario/check_scenario.hpp"
+#include "scenario/job/model_profile.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/quantities.hpp"
 #include "studies/parallel.hpp"
 #include "studies/plan/open_cuts.hpp"
 #include "studies/plan/over_mpi.hpp"
@@ -55,12 +57,14 @@ class PlanMaker {
     cut_best_for_links();
     if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
     if (plan_.search.runs.empty()) {
-      if (!plan_.search.interrupted) explain_shortage();
+      if (!plan_.search.interrupted || !plan_.search.tight.empty()) explain_shortage();
       return std::move(plan_);
     }
     if (!in_time && asked().request.runs_in.empty()) search_frameworks(search);
     cut_alternatives_for_links();
+    prefer_recorded(search);
     add_simplest();
+    add_tight();
     if (asked().flags.cells) plan_.cells = search.cells();
     show_best();
     return std::move(plan_);
@@ -90,8 +94,62 @@ class PlanMaker {
       const SearchResult found = search.run(options, progress_, is_run);
       Alternative one{std::string("runs in ") + framework + " today", std::nullopt, framework};
       if (!found.runs.empty()) one.run = found.runs.front();
+      if (found.runs.empty() && !found.tight.empty()) one.run = found.tight.front();
       plan_.alternatives.push_back(one);
     }
+  }
+
+  // Where the fastest is of a kind that no record is of, one of which some are comes first that cannot be told apart
+  // from it.
+  void prefer_recorded(PlanSearch& search) {
+    std::vector<PlannedRun>& runs = plan_.search.runs;
+    if (asked().options.objective != PlanObjective::kStep) return;
+    const PlannedRun fastest = runs.front();
+    const std::string part = unrecorded_part(fastest.choice);
+    if (part.empty()) return;
+    progress_.phase("the best that records are of");
+    const auto is_recorded = [](const PlanChoice& choice) { return unrecorded_part(choice).empty(); };
+    SearchOptions options = asked().options;
+    options.nearest = false;
+    if (options.budget) options.budget = 0;
+    const SearchResult found = search.run(options, progress_, is_recorded);
+    if (!found.runs.empty()) {
+      add_run(found.runs.front());
+      if (weighs_links()) {
+        for (const PlannedRun& run : cut_for_links(asked().request, {found.runs.front()}, options.threads))
+          add_run(run);
+      }
+    }
+    const auto first =
+        std::find_if(runs.begin(), runs.end(), [&](const PlannedRun& run) { return is_recorded(run.choice); });
+    if (first == runs.end()) return;
+    const PlanRow row{*first, least_difference(ranged_report(first->choice), ranged_report(fastest.choice)), ""};
+    if (!row.is_close_to(fastest)) return;
+    plan_.passed_over.push_back({fastest, "no measured run has " + part +
+                                              ", and measured runs may rank it and the best otherwise: they differ by "
+                                              "less than " +
+                                              format_percent(*row.needed)});
+    std::rotate(runs.begin(), first, first + 1);
+  }
+
+  [[nodiscard]] Report ranged_report(const PlanChoice& choice) const {
+    NoProgress nobody;
+    const Scenario scenario = check_scenario(flags_of(choice, asked().request.job));
+    Report report = simulate(scenario, choice.schedule, nobody).result.report;
+    add_step_range(scenario, report);
+    return report;
+  }
+
+  // The fastest that leaves less memory free than it is to.
+  void add_tight() {
+    const SearchResult& found = plan_.search;
+    if (found.tight.empty() || asked().options.objective != PlanObjective::kStep) return;
+    const PlannedRun& fastest = found.tight.front();
+    constexpr double kWorthTelling = 0.999;
+    if (static_cast<double>(fastest.step) > kWorthTelling * static_cast<double>(found.runs.front().step)) return;
+    plan_.passed_over.push_back(
+        {fastest, "tight: " + format_size(*fastest.spare) + " to spare, and " + format_size(fastest.margin) + " (" +
+                      format_percent(asked().request.margin) + ") are to stay free; --margin 0 ranks it"});
   }
 
   [[nodiscard]] bool weighs_links() const {
@@ -177,6 +235,16 @@ class PlanMaker {
     std::optional<Simulated> run;
   };
 
+  // Times of a measured profile have none.
+  [[nodiscard]] bool has_ranges() const { return !asked().request.job.transformer.model.empty(); }
+
+  void list_rows() {
+    for (PlannedRun& run : runs_to_list(plan_.search.runs, asked().flags.rows)) {
+      std::string part = unrecorded_part(run.choice);
+      plan_.rows.push_back({std::move(run), std::nullopt, std::move(part)});
+    }
+  }
+
   // The best, and for each framework that does not run it the best of its own, simulated side by side.
   void show_best() {
     progress_.phase("simulating the best once more");
@@ -187,7 +255,15 @@ class PlanMaker {
       places.push_back(own == nullptr ? 0 : shown.size());
       if (own != nullptr) shown.push_back({own, {}, {}});
     }
-    for_each_index(shown.size(), threads_for(shown.size(), asked().options.threads), [&](std::size_t k) {
+    list_rows();
+    std::vector<Report> ranged(plan_.rows.size());
+    const std::size_t count = shown.size() + ranged.size() - 1;
+    for_each_index(count, threads_for(count, asked().options.threads), [&](std::size_t k) {
+      if (k >= shown.size()) {
+        std::size_t row = k - shown.size() + 1;
+        if (has_ranges()) ranged[row] = ranged_report(plan_.rows[row].run.choice);
+        return;
+      }
       NoProgress nobody;
       shown[k].scenario = check_scenario(flags_of(*shown[k].choice, asked().request.job));
       shown[k].run = simulate(*shown[k].scenario, shown[k].choice->schedule, nobody);
@@ -198,6 +274,10 @@ class PlanMaker {
     }
     plan_.best = std::move(*shown.front().run);
     add_step_range(*shown.front().scenario, plan_.best->result.report);
+    plan_.kernels_measured = !has_ranges() || kernel_tables_of(*shown.front().scenario) != nullptr;
+    for (std::size_t k = 1; k < ranged.size(); ++k) {
+      plan_.rows[k].needed = least_difference(plan_.best->result.report, ranged[k]);
+    }
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 
@@ -251,7 +331,12 @@ class PlanMaker {
   void explain_shortage() {
     std::optional<double> seconds;
     if (asked().options.budget) seconds = time_left();
-    plan_.shortage = find_shortage(asked(), seconds, progress_);
+    plan_.shortage = find_shortage(asked(), plan_.search.tight, seconds, progress_);
+    if (!plan_.search.tight.empty()) {
+      const PlannedRun& fastest = plan_.search.tight.front();
+      plan_.search.nearest = NearMiss{fastest.choice, fastest.margin - *fastest.spare, true};
+      return;
+    }
     if (!plan_.shortage.shortage) return;
     const Shortage& shortage = *plan_.shortage.shortage;
     plan_.search.nearest = NearMiss{shortage.run.choice, shortage.missing(), true};
@@ -277,54 +362,6 @@ std::optional<double> cost_of(const Plan& plan, const PlannedRun& run) {
   const double per_second = *plan.asked.price * plan.asked.request.gpus / 3600;
   if (run.tokens_per_second) return per_second / *run.tokens_per_second * 1e6;
   return per_second / *run.samples_per_second * 1e3;
-}
-
-namespace {
-
-constexpr double kLiftedGap = 0.02;
-
-PlanLimit shares_of(const Report& report) {
-  PlanLimit limit;
-  const double all = static_cast<double>(report.makespan) * static_cast<double>(report.devices.size());
-  if (all <= 0) return limit;
-  Nanoseconds busy = 0;
-  Nanoseconds idle = 0;
-  for (const DeviceReport& device : report.devices) {
-    busy += device.busy;
-    idle += device.idle;
-  }
-  Nanoseconds communication = 0;
-  for (const IdleCause cause :
-       {IdleCause::kTransferLatency, IdleCause::kTransferBandwidth, IdleCause::kContention, IdleCause::kCollective}) {
-    communication += idle_by(report, cause);
-  }
-  const Nanoseconds inside = std::min(busy, report.inside_collectives);
-  limit.compute = static_cast<double>(busy - inside) / all;
-  limit.inside_collectives = static_cast<double>(inside) / all;
-  limit.communication = static_cast<double>(communication) / all;
-  limit.waiting = static_cast<double>(idle - communication) / all;
-  return limit;
-}
-
-}  // namespace
-
-PlanLimit find_plan_limit(const PlanRequest& request, const SearchOptions& options, const SearchResult& found,
-                          const Report& best, Progress& progress) {
-  PlanLimit limit = shares_of(best);
-  const bool excludes = found.excluded_by_memory > 0 || found.out_of_memory > 0;
-  if (!excludes || found.interrupted || options.budget || options.objective != PlanObjective::kStep) return limit;
-  progress.phase("what the limit of the memory costs");
-  PlanRequest lifted = request;
-  lifted.job.memory.memory = "off";
-  SearchOptions wider = options;
-  wider.gap = std::max(options.gap, kLiftedGap);
-  const SearchResult free = PlanSearch(lifted, plan_space(lifted)).run(wider, progress);
-  if (free.runs.empty()) return limit;
-  const PlannedRun& fastest = free.runs.front();
-  const auto step = static_cast<double>(found.runs.front().step);
-  if (fastest.step < found.runs.front().step) limit.without_memory_limit = fastest;
-  limit.most_gain = std::max(0.0, 1 - static_cast<double>(fastest.step) * (1 - free.remaining_gap) / step);
-  return limit;
 }
 
 }  // namespace debubble

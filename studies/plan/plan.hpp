@@ -10,6 +10,7 @@
 #include "studies/plan/cells.hpp"
 #include "studies/plan/framework_flags.hpp"
 #include "studies/plan/plan_job.hpp"
+#include "studies/plan/rows.hpp"
 #include "studies/plan/search.hpp"
 #include "studies/plan/shortage.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -48,6 +49,9 @@ struct Plan {
   std::vector<std::string> restrictions;
   // Of the best, where there is one.
   std::optional<Simulated> best;
+  std::vector<PlanRow> rows;            // that are listed; the first is the best
+  std::vector<PassedOver> passed_over;  // faster than the best, and not the best
+  bool kernels_measured = true;         // of a modelled job: whether this GPU has a table of kernels
   std::vector<FrameworkFlags> frameworks;
   std::vector<Alternative> alternatives;
   std::optional<OwnStanding> own;  // of the run that is there already, where one was given

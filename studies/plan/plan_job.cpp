@@ -27,6 +27,8 @@ namespace {
 
 constexpr std::int64_t kUsualTokens = std::int64_t{1} << 22;  // of one step
 constexpr double kUsualGap = 0.01;
+constexpr double kUsualMargin = 0.05;
+constexpr double kMostMargin = 90;                                   // percent
 constexpr std::int64_t kLargestBatch = (std::int64_t{1} << 31) - 1;  // counts of microbatches are int
 
 double parse_number(const std::string& text, const char* place, double most, const char* example) {
@@ -75,6 +77,21 @@ void read_allowed(const std::vector<std::string>& lists, const std::string& flag
     }
     for (auto& [name, values] : here) allow(request, name, std::move(values), flag + " " + name);
   }
+}
+
+// A flag of the training step that no ZeRO stage in the space has a use for would be lost without a word.
+void refuse_idle_step_flags(const PlanRequest& request) {
+  std::vector<std::string> zeros{"0", "1", "2", "3"};
+  const auto named = request.allowed.find("zero");
+  if (named != request.allowed.end()) zeros = named->second;
+  if (request.gpus == 1) zeros = {"0"};
+  std::string idle;
+  for (const std::string& word : zeros) {
+    StepFlags step = request.job.step;
+    idle = leave_out_idle(static_cast<int>(count_of(word, 3).value_or(0)), step);
+    if (idle.empty()) return;
+  }
+  fail("C004", idle, "it changes nothing with any ZeRO stage that is left", "leave it out, or leave zero open");
 }
 
 // What a flag of the job fixes is taken off the job: choices set it.
@@ -172,6 +189,10 @@ class PlanReader {
       read_.options.objective = word == 3 ? PlanObjective::kMemory : PlanObjective::kStep;
     }
     if (!flags_.price.empty()) read_.price = parse_number(flags_.price, "--price", 1e6, "2.5");
+    // Who says what the allocator takes beyond its replay has said what is to stay free.
+    const double usual = read_.request.job.memory.reserve.empty() ? kUsualMargin : 0;
+    read_.request.margin =
+        flags_.margin.empty() ? usual : parse_number(flags_.margin, "--margin", kMostMargin, "5%") / 100;
     read_.options.gap = flags_.gap.empty() ? kUsualGap : parse_number(flags_.gap, "--gap", 100, "1%") / 100;
     read_.options.threads = threads_of(flags_.threads);
     if (!flags_.budget.empty()) read_.options.budget = parse_budget(flags_.budget);
@@ -181,6 +202,7 @@ class PlanReader {
     read_allowed(flags_.fix, "--fix", false, read_.request);
     read_allowed(flags_.only, "--only", true, read_.request);
     take_fixed(read_.request);
+    refuse_idle_step_flags(read_.request);
     settle_schedules();
     choose_cluster(read_.request.gpus);
     read_model();

@@ -161,14 +161,29 @@ class SearchRun {
       note_near_miss(id, one.missing, false);
       return;
     }
+    if (is_slow_and_tight(one)) {
+      ++result_.excluded_by_memory;
+      return;
+    }
+    if (bound_of(one) >= limit()) {  // which only falls: it would stay in the queue to the end
+      ++result_.excluded_by_time;
+      least_excluded_ = std::min(least_excluded_, bound_of(one));
+      return;
+    }
     queue_.emplace(bound_of(one), complexity(state_.choice_of(id)), id);
+  }
+
+  // It cannot be the best, nor by more than the gap the best of those that leave too little memory free.
+  [[nodiscard]] bool is_slow_and_tight(const Evaluation& one) const {
+    return one.only_tight && !std::isinf(tight_) && bound_of(one) >= tight_ * (1 - options_.gap);
   }
 
   // The first of the queue that could still be the best, at most so many, taken out of it.
   std::vector<VariantId> pop(std::size_t most) {
     std::vector<VariantId> ids;
     for (; ids.size() < most && !queue_.empty() && std::get<0>(queue_.top()) < limit(); queue_.pop()) {
-      ids.push_back(std::get<2>(queue_.top()));
+      const VariantId& id = std::get<2>(queue_.top());
+      is_slow_and_tight(*state_.find(id)) ? void(++result_.excluded_by_memory) : ids.push_back(id);
     }
     return ids;
   }
@@ -237,6 +252,11 @@ class SearchRun {
       note_near_miss(id, one.missing, true);
     }
     if (one.kind != Evaluation::Kind::kFits) return;
+    if (one.run.is_tight()) {
+      result_.tight.push_back(one.run);
+      tight_ = std::min(tight_, value_of(one.run));
+      return;
+    }
     result_.runs.push_back(one.run);
     best_ = std::min(best_, value_of(one.run));
   }
@@ -252,8 +272,8 @@ class SearchRun {
   }
 
   void count_rest() {
-    double least = std::numeric_limits<double>::infinity();
-    if (!queue_.empty()) least = std::get<0>(queue_.top());
+    double least = least_excluded_;
+    if (!queue_.empty()) least = std::min(least, std::get<0>(queue_.top()));
     result_.excluded_by_time += static_cast<std::int64_t>(queue_.size());
     if (next_ < order_.size()) least = std::min(least, base_bound(order_[next_]));
     for (; next_ < order_.size(); ++next_) {
@@ -267,8 +287,10 @@ class SearchRun {
     const auto key = [&](const PlannedRun& run) {
       return std::tuple(value_of(run), run.step, run.peak, complexity(run.choice));
     };
-    std::stable_sort(result_.runs.begin(), result_.runs.end(),
-                     [&](const PlannedRun& a, const PlannedRun& b) { return key(a) < key(b); });
+    for (std::vector<PlannedRun>* const runs : {&result_.runs, &result_.tight}) {
+      std::stable_sort(runs->begin(), runs->end(),
+                       [&](const PlannedRun& a, const PlannedRun& b) { return key(a) < key(b); });
+    }
     if (!result_.runs.empty()) result_.nearest.reset();
   }
 
@@ -295,7 +317,9 @@ class SearchRun {
   std::set<VariantId> added_;                    // with --partition memory, which the space's bases do not have
   std::int64_t told_ = 0;
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
+  double least_excluded_ = std::numeric_limits<double>::infinity();  // of the bounds of those left out of the queue
   double best_ = std::numeric_limits<double>::infinity();
+  double tight_ = std::numeric_limits<double>::infinity();  // the best of SearchResult::tight
   SearchResult result_;
 };
 

@@ -44,6 +44,7 @@ struct NearMiss {
 
 struct SearchResult {
   std::vector<PlannedRun> runs;     // that fit, best first
+  std::vector<PlannedRun> tight;    // that fit with less to spare than is to stay free, best first
   std::optional<NearMiss> nearest;  // where none fits
   std::int64_t space = 0;
   std::int64_t illegal = 0;  // refused: no such run exists

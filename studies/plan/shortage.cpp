@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -21,7 +22,7 @@ namespace debubble {
 namespace {
 
 constexpr double kChangeGap = 0.05;
-constexpr std::size_t kMostOffers = 4;
+constexpr std::size_t kMostOffers = 3;
 constexpr Bytes kNoMemoryLimit = Bytes{1} << 50;
 constexpr const char* kNoMemoryLimitText = "1024TiB";
 constexpr std::array kGpuMultiples{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
@@ -64,6 +65,7 @@ std::string plan_command(const PlanRequest& request, const PlanFlags& flags, boo
   line.add("--objective", flags.objective);
   line.add("--price", flags.price);
   line.add("--gap", flags.gap);
+  line.add("--margin", flags.margin);
   ScenarioFlags job = request.job;
   if (chosen_topology) job.cluster.topology = ClusterFlags{}.topology;
   const std::string repeated = repeated_flags(job);
@@ -79,8 +81,8 @@ class ShortageFinder {
   ShortageFinder(const PlanJob& asked, std::optional<double> seconds, Progress& progress)
       : asked_(asked), seconds_(seconds), progress_(progress), begin_(std::chrono::steady_clock::now()) {}
 
-  PlanShortage run() {
-    measure();
+  PlanShortage run(const std::vector<PlannedRun>& tight) {
+    tight.empty() ? measure() : leave_no_margin(tight.front());
     open_flags();
     add_less_memory();
     if (found_.changes.size() < kMostOffers) add_smaller_batches();
@@ -132,6 +134,14 @@ class ShortageFinder {
     return Tried::kFits;
   }
 
+  void leave_no_margin(const PlannedRun& fastest) {
+    PlanFlags flags = asked_.flags;
+    flags.margin = "0";
+    found_.changes.push_back({PlanChange::Kind::kOpen, "with --margin 0",
+                              plan_command(asked_.request, flags, asked_.chosen_topology), asked_.request.gpus,
+                              fastest});
+  }
+
   void measure() {
     std::optional<SearchOptions> search = options();
     if (!search) return;
@@ -163,9 +173,12 @@ class ShortageFinder {
     missing_.assign(devices.size(), 0);
     for (std::size_t d = 0; d < devices.size(); ++d) {
       const Bytes capacity = capacities.size() == 1 ? capacities.front() : at(capacities, static_cast<std::int64_t>(d));
-      missing_[d] = std::max<Bytes>(0, devices[d].reserved - capacity);
-      if (d > 0 && devices[d].reserved - capacity <= worst.missing()) continue;
-      worst = {run, static_cast<int>(d), capacity, devices[d].reserved, free.result.report.devices[d].peak_by_category};
+      const auto margin = static_cast<Bytes>(asked_.request.margin * static_cast<double>(capacity + limits_.outside));
+      const Bytes missing = devices[d].reserved + margin - capacity;
+      missing_[d] = std::max<Bytes>(0, missing);
+      if (d > 0 && missing <= worst.missing()) continue;
+      worst = {run,    static_cast<int>(d), capacity,
+               margin, devices[d].reserved, free.result.report.devices[d].peak_by_category};
     }
     worst.run.spare.reset();
     if (worst.missing() > 0) found_.shortage = worst;
@@ -224,10 +237,14 @@ class ShortageFinder {
   void add_memory() {
     if (!found_.shortage) return;
     PlanRequest larger = asked_.request;
-    const Bytes missing = found_.shortage->missing();
+    // Of what is added, as large a share stays free.
+    const auto with_margin = [&](Bytes missing) {
+      return static_cast<Bytes>(std::ceil(static_cast<double>(missing) / (1 - asked_.request.margin))) + 1;
+    };
+    const Bytes missing = with_margin(found_.shortage->missing());
     std::vector<std::string> sizes;
     for (std::size_t d = 0; d < memory_.sizes.size(); ++d) {
-      sizes.push_back(size_flag(memory_.sizes[d] + (memory_.sizes.size() == 1 ? missing : missing_[d])));
+      sizes.push_back(size_flag(memory_.sizes[d] + (memory_.sizes.size() == 1 ? missing : with_margin(missing_[d]))));
     }
     if (sizes.empty()) {  // what the hardware has
       const Hardware hardware =
@@ -274,8 +291,9 @@ class ShortageFinder {
 
 }  // namespace
 
-PlanShortage find_shortage(const PlanJob& asked, std::optional<double> seconds, Progress& progress) {
-  return ShortageFinder(asked, seconds, progress).run();
+PlanShortage find_shortage(const PlanJob& asked, const std::vector<PlannedRun>& tight, std::optional<double> seconds,
+                           Progress& progress) {
+  return ShortageFinder(asked, seconds, progress).run(tight);
 }
 
 }  // namespace debubble

@@ -16,10 +16,11 @@ struct Shortage {
   PlannedRun run;  // as if there were no limit
   int device = 0;  // that lacks most
   Bytes capacity = 0;
+  Bytes margin = 0;               // of it, to stay free
   Bytes reserved = 0;             // what the allocator would take from the device
   BytesByCategory by_category{};  // of what is allocated at its peak
 
-  [[nodiscard]] Bytes missing() const { return reserved - capacity; }
+  [[nodiscard]] Bytes missing() const { return reserved + margin - capacity; }
 };
 
 // One change of what was asked for, after which something fits: found by a search and simulated.
@@ -39,13 +40,15 @@ struct PlanChange {
 
 struct PlanShortage {
   std::optional<Shortage> shortage;
-  // Four at most, best first: kinds in their order, memory and GPUs as one; then the least GPU time for a sample.
+  // Three at most, best first: kinds in their order, memory and GPUs as one; then the least GPU time for a sample.
   std::vector<PlanChange> changes;
   std::optional<int> enough_gpus;  // the fewest of the multiples that were tried on which something fits
 };
 
 // For a space of which a whole search found that nothing in it fits. `seconds`: how long it may take; then what could
 // not be found in this time is absent.
-[[nodiscard]] PlanShortage find_shortage(const PlanJob& asked, std::optional<double> seconds, Progress& progress);
+// `tight`: runs that only leave too little free, best first.
+[[nodiscard]] PlanShortage find_shortage(const PlanJob& asked, const std::vector<PlannedRun>& tight,
+                                         std::optional<double> seconds, Progress& progress);
 
 }  // namespace debubble

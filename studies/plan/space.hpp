@@ -29,6 +29,7 @@ struct PlanRequest {
   std::map<std::string, std::vector<std::string>> allowed;
   std::map<std::string, std::string> places;  // what named each of them: "--only schedule", "--tp"
   std::string runs_in;                        // a framework's name; empty: any, or none
+  double margin = 0;                          // share of a device's memory that stays free, or a run is tight
   int machine = 8;                            // GPUs of a machine, the most tensor ranks
   int alike = 0;           // GPUs of a machine where machines are alike; 0: unknown (rank_orders.hpp)
   int layers = 0;          // of the model, embedding and head among them

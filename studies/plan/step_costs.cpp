@@ -20,7 +20,9 @@ StepCosts make_step_costs(const PlanRequest& request, const PlanChoice& choice, 
     StepMade step = make_step(scenario, std::move(costs.costs), {shape, costs.cut.layers, topology});
     made.chains = chains_of(step.work);
     made.costs = std::move(step.costs);
-    made.capacities = make_memory_limits(scenario, shape.devices).value.capacities;
+    MemoryLimits limits = make_memory_limits(scenario, shape.devices).value;
+    made.margin = share_to_stay_free(request, limits);
+    made.capacities = std::move(limits.capacities);
   } catch (const InputError& error) {
     refuse(made.refusal, error);
   }

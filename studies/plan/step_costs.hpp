@@ -16,6 +16,7 @@ struct StepCosts {
   StageCosts costs;               // with what ZeRO does inside ops
   StepChains chains;              // of what follows them
   std::vector<Bytes> capacities;  // as in MemoryLimits
+  Bytes margin = 0;               // of each, to stay free
   Evaluation refusal;             // illegal: there is no such run
 };
 

@@ -147,8 +147,14 @@ TEST_CASE_IN_FOLDER(
   };
   const Json open = plan({});
   const Json& best = open["runs"][0];
-  CHECK(best["choice"]["partition"] == "memory");
-  CHECK(contains(best["command"], " --partition memory "));
+  const auto cut = best["choice"]["partition"].get<std::string>();  // what leaves the margin free, as layers
+  CHECK(std::count(cut.begin(), cut.end(), ',') == 3);
+  CHECK(contains(best["command"], " --partition " + cut + " "));
+  CHECK(best["spare_memory_bytes"].get<double>() >= 0.05 * 24 * 1024 * 1024 * 1024 - 1);
+  const Json full = plan("--margin 0");
+  CHECK(full["runs"][0]["choice"]["partition"] == "memory");
+  CHECK(contains(full["runs"][0]["command"], " --partition memory "));
+  CHECK(full["runs"][0]["makespan_ns"] <= best["makespan_ns"]);
   CHECK(contains(open["frameworks"][0]["text"], "--pipeline-model-parallel-layout 'Et*7|"));
   CHECK(contains(open.dump(), "the fastest cut that fits (partition memory)"));
   const Json balanced = plan("--partition auto");

@@ -84,7 +84,9 @@ class Job:
 
     def layout(self, record, flags):
         choice = choice_of(flags)
-        report, refused = asked(self.binary, "simulate", flags)
+        alone = choice["dp"] * choice["cp"] == 1 and "step" not in flags
+        # As a plan counts all its choices: one without copies updates its weights, too.
+        report, refused = asked(self.binary, "simulate", {**flags, "step": "on"} if alone else flags)
         layout = {"record": record["id"], "layout": text_of(choice), "kind": kind_of(choice), "choice": choice,
                   "measured_s": record["measured"]["step_time_s"], "fits": False, "simulated": None, "refused": refused,
                   "own_cut": "partition" in flags}
@@ -97,10 +99,11 @@ class Job:
 
     def best(self, *more):
         answer, _ = asked(self.binary, "plan", self.flags, "--gpus", self.facts["gpus"], "--global-batch",
-                          self.facts["global_batch"], *self.space, "--gap", "1%", "--top", 1, *more)
+                          self.facts["global_batch"], *self.space, "--gap", "1%", "--margin", 0, "--top", 1, *more)
         if not answer or not answer["runs"]:
             return None
-        run = answer["runs"][0]
+        # The fastest, though no record be of its kind.
+        run = min([answer["runs"][0], *(one["run"] for one in answer["passed_over"])], key=lambda one: one["makespan_ns"])
         return run_of(run["choice"], run["choice"]["text"], run["makespan_ns"], run["peak_memory_bytes"],
                       run["memory_spare_bytes"])
 

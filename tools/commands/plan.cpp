@@ -92,6 +92,7 @@ class PlanCommand : public Command {
     Output output(output_, kPlanFormats);
     StderrProgress progress;
     flags_.cells = html.wanted();
+    flags_.rows = top;
     const Plan plan = make_plan(scenario_, flags_, progress, ranks.get());
     switch (output.format()) {
       case Format::kJson:
@@ -102,7 +103,7 @@ class PlanCommand : public Command {
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(plan_view(plan, top, output.style()));
+        output.write(plan_view(plan, output.style()));
         break;
     }
     if (html.wanted()) html.write(plan_page(plan, top, invocation.command_line));
@@ -124,7 +125,7 @@ class PlanCommand : public Command {
     std::vector<figure::FrontPoint> points;
     points.reserve(runs.size());
     for (const PlannedRun& run : runs) points.push_back({to_string(run.choice), run.step, run.peak});
-    const std::string text = plan_view(plan, 1, ViewStyle{});
+    const std::string text = plan_view(plan, ViewStyle{});
     if (plan.best && plan.best->result.report.memory_fit) {
       frame.limit = plan.best->result.report.memory_fit->capacity;
     }
@@ -145,8 +146,7 @@ class PlanCommand : public Command {
     } else if (output.format() == Format::kCsv) {
       output.write(planner_answers_csv(answers));
     } else {
-      output.write(planned ? planner_answers_text(answers, output.style())
-                           : plan_view(*answers.plan, 0, output.style()));
+      output.write(planned ? planner_answers_text(answers, output.style()) : plan_view(*answers.plan, output.style()));
     }
     output.commit();
     return planned ? kExitOk : kExitFinding;

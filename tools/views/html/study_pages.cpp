@@ -23,7 +23,7 @@ Page plan_page(const Plan& plan, std::size_t top, const std::string& command_lin
   Page page;
   page.verb = "plan";
   page.command_line = command_line;
-  page.text = plan_view(plan, top, ViewStyle{});
+  page.text = plan_view(plan, ViewStyle{});
   page.title = first_line_of(page.text);
   page.documents.push_back({"report.json", plan_json(plan, top, tool)});
   if (plan.search.runs.empty()) return page;

@@ -54,11 +54,32 @@ Json run_json(const Plan& plan, const PlannedRun& run) {
           {"peak_memory_bytes", run.peak},
           {"memory_spare_bytes", or_null(run.spare)},
           {"spare_memory_bytes", or_null(run.spare)},
+          {"tight", run.is_tight()},
           {"throughput_samples_per_s", or_null(run.samples_per_second)},
           {"throughput_tokens_per_s", or_null(run.tokens_per_second)},
           {"mfu", or_null(run.mfu)},
           {"cost", or_null(cost_of(plan, run))},
           {"command", command_of(run.choice, plan.asked.request.job)}};
+}
+
+// What the text lists.
+Json rows_json(const Plan& plan) {
+  Json rows = Json::array();
+  for (const PlanRow& row : plan.rows) {
+    Json told = nullptr;
+    if (row.needed) told = !row.is_close_to(plan.rows.front().run);
+    rows.push_back({{"run", run_json(plan, row.run)},
+                    {"difference_needed", or_null(row.needed)},
+                    {"told_apart", told},
+                    {"unrecorded", row.unrecorded.empty() ? Json(nullptr) : Json(row.unrecorded)}});
+  }
+  return rows;
+}
+
+Json passed_over_json(const Plan& plan) {
+  Json runs = Json::array();
+  for (const PassedOver& one : plan.passed_over) runs.push_back({{"run", run_json(plan, one.run)}, {"why", one.why}});
+  return runs;
 }
 
 Json search_json(const SearchResult& search) {
@@ -119,6 +140,7 @@ Json shortage_json(const Plan& plan) {
   return {{"choice", choice_json(plan, shortage->run.choice)},
           {"device", shortage->device},
           {"capacity_bytes", shortage->capacity},
+          {"margin_bytes", shortage->margin},
           {"reserved_bytes", shortage->reserved},
           {"missing_bytes", shortage->missing()},
           {"peak_memory_bytes", shortage->run.peak},
@@ -180,6 +202,10 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
   for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
     json["runs"].push_back(run_json(plan, plan.search.runs[k]));
   }
+  json["rows"] = rows_json(plan);
+  json["passed_over"] = passed_over_json(plan);
+  json["margin"] = plan.asked.request.margin;
+  json["kernels_measured"] = plan.kernels_measured;
   const bool ranged = plan.best && plan.best->result.report.step_range;
   json["step_range"] = ranged ? step_range_json(*plan.best->result.report.step_range) : Json(nullptr);
   json["alternatives"] = Json::array();

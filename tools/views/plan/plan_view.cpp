@@ -19,8 +19,8 @@
 #include "tools/views/ansi.hpp"
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/plan/front_view.hpp"
+#include "tools/views/plan/rows_view.hpp"
 #include "tools/views/range_words.hpp"
-#include "tools/views/table.hpp"
 
 namespace debubble {
 namespace {
@@ -50,6 +50,7 @@ std::string standing_line(const Plan& plan) {
   }
   std::string text = fmt::format("step {}, bubble {}, memory {}", format_duration(found.run.step),
                                  format_percent(found.run.bubble_ratio), format_size(found.run.peak));
+  if (found.run.is_tight()) text += fmt::format(", {} to spare: tight", format_size(*found.run.spare));
   if (found.missing > 0) text += fmt::format(": lacks {} per GPU in this model", format_size(found.missing));
   text += beside_plans(plan, found.run, plan.own->faster);
   const Nanoseconds measured = plan.asked.own->measured;
@@ -77,15 +78,11 @@ std::string figures(const Plan& plan, const PlannedRun& run) {
   }
   if (run.mfu) text += ", MFU " + format_percent(*run.mfu);
   text += "; memory " + format_size(run.peak);
-  if (run.spare) text += ", " + format_size(*run.spare) + " to spare";
+  if (run.spare) text += ", " + format_size(*run.spare) + " to spare" + (run.is_tight() ? ": tight" : "");
   if (const auto cost = cost_of(plan, run)) {
     text += fmt::format("; {:.2f} per {}", *cost, run.tokens_per_second ? "million tokens" : "thousand samples");
   }
   return text;
-}
-
-std::string slower(const PlannedRun& run, const PlannedRun& best) {
-  return format_change(static_cast<double>(run.step) / static_cast<double>(best.step) - 1);
 }
 
 // What a person would change first.
@@ -99,7 +96,7 @@ class PlanText {
  public:
   PlanText(const Plan& plan, const ViewStyle& style) : plan_(plan), style_(style) {}
 
-  std::string run(std::size_t top) {
+  std::string run() {
     const std::string job =
         plan_.asked.request.job.transformer.model.empty() ? "the profile" : plan_.asked.request.job.transformer.model;
     line(paint(style_.color, kBold,
@@ -118,7 +115,7 @@ class PlanText {
     }
     item("certainty", certainty_words(plan_));
     item("searched", searched());
-    if (!plan_.search.runs.empty()) add_table(top);
+    add_rows();
     add_front();
     add_also();
     add_space();
@@ -144,6 +141,10 @@ class PlanText {
     if (plan_.best && plan_.best->result.report.step_range) {
       const StepRange& range = *plan_.best->result.report.step_range;
       item("range", range_interval(range) + "; " + range_reason(range));
+    }
+    for (const PassedOver& one : plan_.passed_over) {
+      item("faster", fmt::format("{}: step {} ({}); {}", to_string(one.run.choice), format_duration(one.run.step),
+                                 slower(one.run, best), one.why));
     }
     if (plan_.best && plan_.best->result.report.makespan > 0) {
       const Advice advice = advise(plan_.best->result.report, AdviceContext{});
@@ -183,8 +184,10 @@ class PlanText {
     for (const auto& [bytes, name] : categories) {
       parts += (parts.empty() ? "" : ", ") + name + " " + format_size(bytes);
     }
-    item("short", fmt::format("memory of d{}: the allocator takes {} of {}; at the peak {}", shortage.device,
-                              format_size(shortage.reserved), format_size(shortage.capacity), parts));
+    const std::string free =
+        shortage.margin > 0 ? ", of which " + format_size(shortage.margin) + " are to stay free" : "";
+    item("short", fmt::format("memory of d{}: the allocator takes {} of {}{}; at the peak {}", shortage.device,
+                              format_size(shortage.reserved), format_size(shortage.capacity), free, parts));
   }
 
   void add_change(const PlanChange& change) {
@@ -204,13 +207,23 @@ class PlanText {
   }
 
   void add_failure() {
-    if (plan_.search.interrupted) return item("best", "none was found in the time that --budget gave");
+    if (plan_.search.interrupted && plan_.search.tight.empty())
+      return item("best", "none was found in the time that --budget gave");
     if (!plan_.search.nearest) {
       item("best", "there is none: nothing in the space is a legal run");
       for (const auto& [code, message] : plan_.search.illegal_messages) item("", code + ": " + message);
       return;
     }
     const NearMiss& near = *plan_.search.nearest;
+    const std::vector<PlannedRun>& tight = plan_.search.tight;
+    if (!tight.empty()) {
+      const PlannedRun& fastest = tight.front();
+      item("best", fmt::format("none leaves {} of the memory free", format_percent(plan_.asked.request.margin)));
+      item("nearest", fmt::format("{}: fits with {} to spare, {} less than are to stay free", to_string(near.choice),
+                                  format_size(*fastest.spare), format_size(near.missing)));
+      for (const PlanChange& change : plan_.shortage.changes) add_change(change);
+      return;
+    }
     item("best", "none fits the memory");
     item("nearest", fmt::format("{}: lacks {} per GPU{}", to_string(near.choice), format_size(near.missing),
                                 near.simulated ? "" : ", at least"));
@@ -242,22 +255,14 @@ class PlanText {
     return text;
   }
 
-  void add_table(std::size_t top) {
-    using Side = Table::Side;
-    Table table({{"", Side::kRight},
-                 {"step", Side::kRight},
-                 {"slower", Side::kRight},
-                 {"bubble", Side::kRight},
-                 {"memory", Side::kRight},
-                 {"plan", Side::kLeft}});
-    const std::vector<PlannedRun>& runs = plan_.search.runs;
-    for (std::size_t k = 0; k < std::min(top, runs.size()); ++k) {
-      table.add_row({std::to_string(k + 1), format_duration(runs[k].step), slower(runs[k], runs.front()),
-                     format_percent(runs[k].bubble_ratio), format_size(runs[k].peak), to_string(runs[k].choice)});
-    }
+  void add_rows() {
+    if (plan_.rows.empty()) return;
     line("");
-    text_ += table.text(static_cast<std::size_t>(style_.width));
+    text_ += rows_table(plan_, static_cast<std::size_t>(style_.width));
     line("");
+    const std::vector<std::pair<std::string, std::string>> words = words_of_rows(plan_);
+    for (const auto& [name, text] : words) item(name, text);
+    if (!words.empty()) line("");
   }
 
   void add_also() {
@@ -327,22 +332,26 @@ class PlanText {
 
 std::string certainty_words(const Plan& plan) {
   const SearchResult& search = plan.search;
-  const char* const what = plan.asked.options.objective == PlanObjective::kMemory ? "take less memory" : "be faster";
+  const bool by_memory = plan.asked.options.objective == PlanObjective::kMemory;
+  const bool first = by_memory || std::all_of(search.runs.begin(), search.runs.end(), [&](const PlannedRun& run) {
+                       return run.step >= search.runs.front().step;
+                     });
+  const std::string what = by_memory ? "take less memory" : first ? "be faster" : "be faster than the fastest";
   if (search.runs.empty()) {
     return search.interrupted ? "the budget ended the search: nothing is proven"
                               : "proven: whatever was not simulated is illegal, or its memory bound does not fit";
   }
-  if (search.remaining_gap <= 0) return "optimal in this space, proven by bounds";
+  if (search.remaining_gap <= 0) {
+    return std::string(first ? "" : "the fastest is ") + "optimal in this space, proven by bounds";
+  }
   const std::string gap = format_percent_to(search.remaining_gap, 2);
   if (search.interrupted) {
-    return "the budget ended the search: something that was not simulated could " + std::string(what) + " by up to " +
-           gap + "; how far it came depends on this machine";
+    return "the budget ended the search: something that was not simulated could " + what + " by up to " + gap +
+           "; how far it came depends on this machine";
   }
   return fmt::format("proven: nothing in this space can {} by more than {}; --gap 0 closes the rest", what, gap);
 }
 
-std::string plan_view(const Plan& plan, std::size_t top, const ViewStyle& style) {
-  return PlanText(plan, style).run(top);
-}
+std::string plan_view(const Plan& plan, const ViewStyle& style) { return PlanText(plan, style).run(); }
 
 }  // namespace debubble

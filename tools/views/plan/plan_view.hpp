@@ -10,8 +10,8 @@
 
 namespace debubble {
 
-// The best `top` runs are shown.
-[[nodiscard]] std::string plan_view(const Plan& plan, std::size_t top, const ViewStyle& style);
+[[nodiscard]] std::string plan_view(const Plan& plan, const ViewStyle& style);
+// With the best `top` runs, beside the rows that the text shows.
 [[nodiscard]] std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool);
 // For the heat map of a page: of each pair of values how many fit, are illegal, too large, and not simulated.
 [[nodiscard]] std::string plan_cells_json(const PlanCells& cells);

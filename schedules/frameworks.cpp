@@ -10,14 +10,12 @@ namespace {
 struct FrameworkNames {
   const char* name;
   std::array<std::string_view, 4> words;  // letters and digits only
-  const char* refuses;                    // how a schedule's note begins that this one refuses the input
 };
 
-constexpr std::array<FrameworkNames, 4> kNames{
-    {{"Megatron-LM", {"megatron", "megatronlm", "megatroncore", "mcore"}, "Megatron Core refuses"},
-     {"torchtitan", {"torchtitan", "titan", "", ""}, "PyTorch's "},
-     {"DeepSpeed", {"deepspeed", "", "", ""}, "DeepSpeed refuses"},
-     {"PyTorch", {"pytorch", "torch", "torchpipelining", ""}, "PyTorch's "}}};
+constexpr std::array<FrameworkNames, 4> kNames{{{"Megatron-LM", {"megatron", "megatronlm", "megatroncore", "mcore"}},
+                                                {"torchtitan", {"torchtitan", "titan", "", ""}},
+                                                {"DeepSpeed", {"deepspeed", "", "", ""}},
+                                                {"PyTorch", {"pytorch", "torch", "torchpipelining", ""}}}};
 
 }  // namespace
 
@@ -41,15 +39,6 @@ bool names_framework(const std::string& frameworks, const std::string& framework
     if (!fork) return true;
   }
   return false;
-}
-
-bool runs_schedule(const ScheduleEntry& entry, const std::vector<std::string>& notes, const std::string& framework) {
-  if (!names_framework(entry.frameworks, framework)) return false;
-  const auto* const names =
-      std::find_if(kNames.begin(), kNames.end(), [&](const FrameworkNames& one) { return one.name == framework; });
-  return names == kNames.end() || std::none_of(notes.begin(), notes.end(), [&](const std::string& note) {
-           return note.starts_with(names->refuses) && note.find(" refuses") != std::string::npos;
-         });
 }
 
 }  // namespace debubble

@@ -5,9 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "schedules/common/contract.hpp"
 
 namespace debubble {
 
@@ -22,10 +19,5 @@ inline constexpr std::string_view kFrameworkWords = "megatron|torchtitan|deepspe
 
 // Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
 [[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
-
-// Whether the framework runs this schedule of the catalog as it was built: the row names it, and no note says that it
-// refuses this number of microbatches.
-[[nodiscard]] bool runs_schedule(const ScheduleEntry& entry, const std::vector<std::string>& notes,
-                                 const std::string& framework);
 
 }  // namespace debubble

@@ -4,8 +4,7 @@
 
 #include "formats/frameworks/deepspeed_keys.hpp"
 #include "formats/frameworks/framework_scenario.hpp"
-#include "formats/frameworks/rules.hpp"
-#include "formats/rules/rule_condition.hpp"
+#include "formats/rules/rule_facts.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {
@@ -34,7 +33,7 @@ class DeepSpeedReader {
 
  private:
   void fact(const char* name, bool holds) {
-    if (holds) facts_.set(name, RuleFacts::Words{"on"});
+    if (holds) facts_.set(name, RuleFacts::Words{});
   }
   void fact(const char* name, const std::string& word) { facts_.set(name, RuleFacts::Words{word}); }
 
@@ -349,13 +348,7 @@ class DeepSpeedReader {
     if (!removed_.empty()) facts_.set("REMOVED", removed_);
     if (!unknown_.empty()) facts_.set("UNKNOWN", unknown_);
     for (const std::string& key : removed_) tree_.pass(key);
-    const FrameworkRules& rules = *rules_of_framework("deepspeed");
-    for (const FrameworkRule& rule : rules.rows) {
-      if (rule.example.empty() || !holds(rule.condition, facts_)) continue;
-      tree_.problems().add(
-          "P035", tree_.problems().name(), "DeepSpeed refuses this: " + values_in(rule.condition, facts_),
-          std::string(rule.text) + " (" + std::string(rules.release) + ", " + std::string(rule.source) + ")");
-    }
+    refuse_by_rules(tree_, "deepspeed", facts_);
   }
 
   ConfigTree& tree_;

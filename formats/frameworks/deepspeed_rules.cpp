@@ -1,5 +1,7 @@
 #include "formats/frameworks/deepspeed_rules.hpp"
 
+#include "formats/frameworks/run_rules.hpp"
+
 namespace debubble {
 namespace {
 
@@ -174,15 +176,85 @@ void add_others(std::vector<FrameworkRule>& rows) {
         "the release refuses them; here they change nothing", ""}});
 }
 
+void add_deepspeed_runs(std::vector<FrameworkRule>& rows) {
+  const std::size_t begin = rows.size();
+  rows.insert(
+      rows.end(),
+      {{kDsRefuses, "RING", "ranks that share a sequence exchange heads (Ulysses): --context-exchange all-to-all",
+        "sequence/layer.py: DistributedAttention", "--cp 2"},
+       {kDsRefuses, "RUN_FORMAT == fp8", "it has no products in 8 bits", kDsConfig, "--dtype fp8"},
+       {kDsRefuses, "RECOMPUTED_BLOCKS outside chunks",
+        "activation_checkpoint_interval N keeps the input of N layers in a row: chunks:N",
+        "runtime/pipe/module.py: PipelineModule", "-p 4 -m 8 --recompute full --recompute-blocks first:2"},
+       {kDsRefuses, "RECOMPUTED_MODULES in op,budget", "whole layers are recomputed, not ops",
+        "runtime/activation_checkpointing/checkpointing.py", "--recompute selective --recompute-modules op"}});
+  mark_of_run(rows, begin);
+  add_run_rules(rows);
+}
+
+std::vector<RuleFact> deepspeed_fact_names() {
+  return {{"STAGE", "zero_optimization.stage"},
+          {"PIPELINE", "pipeline stages"},
+          {"TENSOR", "tensor ranks"},
+          {"SEQUENCE", "sequence_parallel_size"},
+          {"EXPERT", "expert ranks"},
+          {"WORLD", "ranks in all"},
+          {"DATA_SIZE", "data_parallel_size"},
+          {"BATCH", "train_batch_size"},
+          {"MICRO", "train_micro_batch_size_per_gpu"},
+          {"STEPS", "gradient_accumulation_steps"},
+          {"PRODUCT", "microbatch x steps x ranks that share the batch"},
+          {"NO_BATCH", "neither batch size is given"},
+          {"FORMAT", "format of weights in products"},
+          {"SUMS", "format of gradients' sums"},
+          {"PARAM_FORMAT", "data_types.param_dtype"},
+          {"FP16", "fp16.enabled"},
+          {"BF16", "bf16.enabled"},
+          {"AUTOCAST", "torch_autocast.enabled"},
+          {"MASTERS_16", "bf16.bf16_master_weights_and_grads"},
+          {"MASTERS_FP16", "fp16.fp16_master_weights_and_grads"},
+          {"STATES_16", "bf16.bf16_optimizer_states"},
+          {"BF16_OPTIMIZER", "BF16_Optimizer sums the gradients"},
+          {"OPTIMIZER", "optimizer.type"},
+          {"NO_OPTIMIZER", "no such optimizer.type"},
+          {"UNTESTED", "an optimizer that ZeRO was not tested with"},
+          {"ALLOWED", "zero_allow_untested_optimizer"},
+          {"CLIPS", "optimizer.params.max_grad_norm"},
+          {"STATIC_SCALE", "fp16.loss_scale"},
+          {"OFFLOAD", "zero_optimization.offload_optimizer or offload_param"},
+          {"OFFLOAD_RATIO", "zero_optimization.offload_optimizer.ratio"},
+          {"OVERLAP", "zero_optimization.overlap_comm"},
+          {"REDUCE_SCATTER", "zero_optimization.reduce_scatter"},
+          {"PRESCALE", "prescale_gradients"},
+          {"PREDIVIDE", "gradient_predivide_factor"},
+          {"REDUCE_BY", "gradient_allreduce_op"},
+          {"COMM_FORMAT", "communication_data_type"},
+          {"NO_NORM", "compute_grad_norm is false"},
+          {"CLIPPING", "gradient_clipping"},
+          {"LEGACY", "zero_optimization.legacy_stage1"},
+          {"QUANTIZED", "zero_optimization.zero_quantized_weights"},
+          {"UNMANAGED", "managed_gradient_accumulation is false"},
+          {"AUTO_EP", "expert_parallel.enabled"},
+          {"EXPERT_TENSOR", "expert tensor ranks"},
+          {"TENSOR_BY_FLAG", "tensor ranks by --tp"},
+          {"REMOVED", "removed keys"},
+          {"UNKNOWN", "unknown keys"},
+          {"RING", "context ranks that send keys and values around"}};
+}
+
 }  // namespace
 
 FrameworkRules deepspeed_rules() {
-  FrameworkRules rules{"deepspeed", "DeepSpeed", "DeepSpeed 0.19.8", R"({"train_micro_batch_size_per_gpu": 1})", {}};
+  FrameworkRules rules{
+      "deepspeed", "DeepSpeed",           "DeepSpeed 0.19.8", R"({"train_micro_batch_size_per_gpu": 1})",
+      {},          deepspeed_fact_names()};
+  add_run_facts(rules.facts);
   add_batches(rules.rows);
   add_number_formats(rules.rows);
   add_zero(rules.rows);
   add_optimizers(rules.rows);
   add_experts(rules.rows);
+  add_deepspeed_runs(rules.rows);
   add_others(rules.rows);
   return rules;
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/frameworks/rules.hpp"
 #include "formats/frameworks/text_trees.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/megatron/size_names.hpp"
+#include "formats/rules/refusal.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/text.hpp"
 
@@ -76,6 +79,15 @@ const std::vector<std::string>& framework_tools() {
     return names;
   }();
   return tools;
+}
+
+void refuse_by_rules(ConfigTree& tree, std::string_view framework, const RuleFacts& facts) {
+  const FrameworkRules& rules = *rules_of_framework(framework);
+  for (const FrameworkRule& rule : rules.rows) {
+    if (rule.kind != RuleKind::kRefuses || rule.of_run || !holds(rule.condition, facts)) continue;
+    const Diagnostic told = refusal(rules, rule, facts, "P035", tree.problems().name());
+    tree.problems().add(told.code, told.place, told.message, told.help);
+  }
 }
 
 void require_key(ConfigTree& tree, const std::string& key, const std::string& message, const std::string& help) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/frameworks/config_tree.hpp"
+#include "formats/rules/rule_facts.hpp"
 
 namespace debubble {
 
@@ -61,6 +62,9 @@ void report_unread(ConfigTree& tree, FrameworkScenario& scenario);
 
 // One line for each section with many of them, one for each key where they are few or `all`.
 [[nodiscard]] std::vector<std::string> unknown_notes(const std::vector<std::string>& unknown, bool all);
+
+// P035 for every rule of the framework that a file breaks ("torchtitan": formats/frameworks/rules.hpp).
+void refuse_by_rules(ConfigTree& tree, std::string_view framework, const RuleFacts& facts);
 
 // F001 under a key of the file, or of the command line where `key` begins with "--".
 void require_key(ConfigTree& tree, const std::string& key, const std::string& message, const std::string& help);

@@ -150,11 +150,11 @@ class NanotronReader {
   void read_tokens() {
     const std::int64_t micro = tree_.number("tokens.micro_batch_size", 1).value_or(1);
     const std::int64_t steps = tree_.number("tokens.batch_accumulation_per_replica", 1).value_or(1);
-    if (!all_forward_ && steps < pipeline_ - 1) {
-      tree_.complain("P012", "tokens.batch_accumulation_per_replica",
-                     std::to_string(steps) + " microbatches on " + std::to_string(pipeline_) + " pipeline ranks",
-                     "nanotron's 1f1b refuses it, too: use at least " + std::to_string(pipeline_ - 1));
-    }
+    RuleFacts facts;
+    facts.set("ENGINE", RuleFacts::Words{all_forward_ ? "afab" : "1f1b"});
+    facts.set("MICROBATCHES", steps);
+    facts.set("PIPELINE", pipeline_);
+    refuse_by_rules(tree_, "nanotron", facts);
     words_.argument("micro-batch-size", micro);
     words_.argument("global-batch-size", micro * steps * data_);
     words_.copy("tokens.sequence_length", "seq-length");

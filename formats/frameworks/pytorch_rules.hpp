@@ -1,10 +1,12 @@
-// What torchtitan and nanotron themselves decide, as rows of formats/frameworks/rules.hpp: read in their packages.
+// What PyTorch's schedule classes, torchtitan and nanotron decide, as rows (formats/frameworks/rules.hpp): read in
+// their packages.
 #pragma once
 
 #include "formats/frameworks/rules.hpp"
 
 namespace debubble {
 
+[[nodiscard]] FrameworkRules pytorch_rules();
 [[nodiscard]] FrameworkRules torchtitan_rules();
 [[nodiscard]] FrameworkRules nanotron_rules();
 

@@ -21,9 +21,11 @@ class TitanReader {
     read_model();
     read_mesh();
     read_batches();
-    read_titan_pipeline(tree_, {pipeline_, local_, steps_, layers_}, scenario_);
+    add_mesh_facts();
+    read_titan_pipeline(tree_, {pipeline_, local_, steps_, layers_}, scenario_, facts_);
     read_precision();
     read_rest();
+    refuse_by_rules(tree_, "torchtitan", facts_);
     return std::move(scenario_);
   }
 
@@ -202,6 +204,17 @@ class TitanReader {
     }
   }
 
+  void add_mesh_facts() {
+    facts_.set("PIPELINE", pipeline_);
+    facts_.set("TENSOR", tensor_);
+    facts_.set("CONTEXT", context_);
+    facts_.set("EXPERT", expert_);
+    facts_.set("SHARDS", shards_);
+    facts_.set("SEQUENCE", sequence_);
+    const std::int64_t split = tree_.flag("parallelism.enable_sequence_parallel", true) ? tensor_ : 1;
+    facts_.set("SEQUENCE_PARTS", split * (context_ > 1 ? 2 * context_ : 1));
+  }
+
   void read_batches() {
     const std::string path =
         tree_.has("training.local_batch_size") ? "training.local_batch_size" : "training.batch_size";
@@ -270,10 +283,7 @@ class TitanReader {
   void read_graphs() {
     const std::string key = "training.disable_cuda_graphs";
     if (tree_.flag(key, !saved_)) return;
-    if (pipeline_ > 1) {
-      return tree_.complain("P012", key, "CUDA graphs and " + std::to_string(pipeline_) + " pipeline ranks",
-                            "torchtitan refuses it, too: set it to true");
-    }
+    facts_.set("GRAPHS", RuleFacts::Words{});
     scenario_.set("cuda-graphs", "on");
   }
 
@@ -365,6 +375,7 @@ class TitanReader {
   ConfigTree& tree_;
   const FrameworkRequest& request_;
   FrameworkScenario scenario_;
+  RuleFacts facts_;
   std::int64_t tensor_ = 1;
   std::int64_t pipeline_ = 1;
   std::int64_t context_ = 1;

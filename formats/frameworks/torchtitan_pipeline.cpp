@@ -21,8 +21,8 @@ std::optional<std::int64_t> block_number(std::string_view name) {
 
 class TitanPipelineReader {
  public:
-  TitanPipelineReader(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario)
-      : tree_(tree), pipeline_(pipeline), scenario_(scenario) {}
+  TitanPipelineReader(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario, RuleFacts& facts)
+      : tree_(tree), pipeline_(pipeline), scenario_(scenario), facts_(facts) {}
 
   void read() {
     if (pipeline_.ranks < 2) return read_without_stages();
@@ -31,7 +31,6 @@ class TitanPipelineReader {
     read_schedule();
     if (entry_ == nullptr || !tree_.problems().empty()) return;
     read_stages();
-    if (tree_.problems().empty()) check_class();
   }
 
  private:
@@ -56,15 +55,13 @@ class TitanPipelineReader {
     if (const auto count = tree_.number(path("microbatches"), 1)) {
       size = std::max<std::int64_t>(1, pipeline_.samples / *count);
     }
-    if (pipeline_.samples % size != 0) {
-      refuse(path("microbatch_size"),
-             std::to_string(pipeline_.samples) + " samples of a rank are no multiple of microbatches of " +
-                 std::to_string(size),
-             "torchtitan refuses it, too");
-    }
+    facts_.set("SAMPLES", pipeline_.samples);
+    facts_.set("MICROBATCH_SIZE", size);
     microbatches_ = std::max<std::int64_t>(1, pipeline_.samples / size);
     scenario_.set("microbatch-size", size);
     scenario_.set("microbatches", microbatches_);
+    facts_.set("MICROBATCHES", microbatches_);
+    facts_.set("ROUNDS", std::max<std::int64_t>(1, microbatches_ / pipeline_.ranks));
     if (pipeline_.runs > 1) {
       scenario_.find("a step is " + std::to_string(pipeline_.runs) +
                      " runs of the pipeline one after another (global_batch_size); one of them is simulated, with the "
@@ -86,6 +83,7 @@ class TitanPipelineReader {
           "`debubble list schedules` shows what there is; a table of it can be given as --schedule FILE.csv");
     }
     class_ = torchtitan_class(*entry_);
+    facts_.set("CLASS", RuleFacts::Words{class_});
     scenario_.set("schedule", std::string(entry_->name));
     if (class_ == "Interleaved1F1B") scenario_.set("param", std::string("rounding=pytorch"));
     if (class_ == "GPipe") scenario_.set("param", std::string("backward=ascending"));
@@ -94,7 +92,7 @@ class TitanPipelineReader {
   [[nodiscard]] bool one_stage_class() const { return class_ == "1F1B" || class_ == "GPipe"; }
 
   void read_stages() {
-    chunks_ = one_stage_class() ? 1 : 2;
+    set_stages((one_stage_class() ? 1 : 2) * pipeline_.ranks);
     first_ = tree_.number(path("first_stage_less_layers")).value_or(1);
     last_ = tree_.number(path("last_stage_less_layers")).value_or(1);
     const auto each = tree_.number(path("layers_per_stage"), 1);
@@ -107,7 +105,7 @@ class TitanPipelineReader {
     } else if (points != nullptr && !points->children.empty()) {
       read_points(*points);
     } else {
-      check_cut();
+      add_cut();
       scenario_.set("partition", first_ == 1 && last_ == 1
                                      ? std::string("torchtitan")
                                      : "torchtitan:" + std::to_string(first_) + "," + std::to_string(last_));
@@ -122,44 +120,27 @@ class TitanPipelineReader {
                          "how many stages " + in_quotes(key) + " makes follows from the model's layers",
                          "give a model of `debubble list models`, or leave --model out where the file names one");
     }
-    const std::int64_t stages = (pipeline_.layers + first_ + last_ + each - 1) / each;
-    set_stages(key, stages);
+    set_stages((pipeline_.layers + first_ + last_ + each - 1) / each);
   }
 
-  void set_stages(const std::string& key, std::int64_t stages) {
-    const std::string ranks = std::to_string(pipeline_.ranks) + " pipeline ranks";
-    if (stages % pipeline_.ranks != 0 || stages < 1) {
-      return refuse(key, std::to_string(stages) + " stages are no multiple of " + ranks, "torchtitan refuses it, too");
-    }
+  void set_stages(std::int64_t stages) {
+    facts_.set("STAGES", stages);
     chunks_ = stages / pipeline_.ranks;
-    if (one_stage_class() && chunks_ != 1) {
-      refuse(key, std::to_string(stages) + " stages on " + ranks + ": " + class_ + " has one on each",
-             "torchtitan refuses it, too; Interleaved1F1B has several");
-    }
-    if (!one_stage_class() && chunks_ < 2) {
-      refuse(key, std::to_string(stages) + " stages on " + ranks + ": " + class_ + " has at least two on each",
-             "torchtitan refuses it, too; 1F1B has one");
-    }
+    facts_.set("CHUNKS", chunks_);
   }
 
-  // The number of stages that torchtitan's own cut cannot serve.
-  void check_cut() {
-    const std::int64_t stages = chunks_ * pipeline_.ranks;
-    const std::int64_t all = pipeline_.layers + first_ + last_;
-    const std::int64_t each = all / stages;
-    if (pipeline_.layers < 1 || (each >= 1 && first_ <= each && last_ <= each)) return;
-    const std::string counted = std::to_string(pipeline_.layers) + " layers, and first and last stage less " +
-                                std::to_string(first_) + " and " + std::to_string(last_) + ", on " +
-                                std::to_string(stages) + " stages: " + std::to_string(each) + " for each";
-    refuse(first_ > each && each >= 1 ? path("first_stage_less_layers")
-           : each >= 1                ? path("last_stage_less_layers")
-                                      : titan_path(tree_, "pipeline_parallel_degree"),
-           counted, "torchtitan refuses it, too: neither may be more than a stage has");
+  // What torchtitan's own cut has for each stage.
+  void add_cut() {
+    if (pipeline_.layers < 1) return;
+    facts_.set("FIRST_LESS", first_);
+    facts_.set("LAST_LESS", last_);
+    facts_.set("STAGE_LAYERS",
+               (pipeline_.layers + first_ + last_) / std::max<std::int64_t>(1, chunks_ * pipeline_.ranks));
   }
 
   // Parts as a layout, in which a stage may be without blocks.
   void read_modules(const std::string& key, const JsonValue& modules) {
-    set_stages(key, static_cast<std::int64_t>(modules.children.size()));
+    set_stages(static_cast<std::int64_t>(modules.children.size()));
     std::string layout;
     std::int64_t next = 0;
     for (const JsonValue& part : modules.children) {
@@ -190,7 +171,7 @@ class TitanPipelineReader {
 
   void read_points(const JsonValue& points) {
     const std::string key = path("split_points");
-    set_stages(key, static_cast<std::int64_t>(points.children.size()) + 1);
+    set_stages(static_cast<std::int64_t>(points.children.size()) + 1);
     std::vector<std::int64_t> begins{0};
     for (const JsonValue& point : points.children) begins.push_back(block_number(point.text).value_or(-1));
     if (pipeline_.layers > 0) begins.push_back(pipeline_.layers);
@@ -205,32 +186,10 @@ class TitanPipelineReader {
     scenario_.set("partition", layout);
   }
 
-  // What the constructors of torch.distributed.pipelining's classes refuse.
-  void check_class() {
-    const std::int64_t stages = chunks_ * pipeline_.ranks;
-    const std::int64_t rounds = std::max<std::int64_t>(1, microbatches_ / pipeline_.ranks);
-    const std::string key = path("schedule");
-    const std::string counted = std::to_string(microbatches_) + " microbatches";
-    const bool by_rounds = class_ == "Interleaved1F1B" || class_ == "InterleavedZeroBubble";
-    const bool as_many = class_ == "1F1B" || class_ == "DualPipeV";
-    if (by_rounds && microbatches_ % rounds != 0) {
-      refuse(key,
-             class_ + ": " + counted + " are no multiple of " + std::to_string(rounds) +
-                 " rounds (microbatches div pipeline ranks)",
-             "PyTorch refuses it, too: use a multiple of " + std::to_string(rounds));
-    }
-    if (as_many && microbatches_ < stages) {
-      refuse(key, class_ + ": " + counted + " are fewer than " + std::to_string(stages) + " stages",
-             "PyTorch refuses it, too: use at least " + std::to_string(stages));
-    }
-    if ((class_ == "DualPipeV" || class_ == "ZBVZeroBubble") && chunks_ != 2) {
-      refuse(key, class_ + ": " + std::to_string(chunks_) + " stages on each rank", "PyTorch takes exactly 2");
-    }
-  }
-
   ConfigTree& tree_;
   const TitanPipeline& pipeline_;
   FrameworkScenario& scenario_;
+  RuleFacts& facts_;
   const ScheduleEntry* entry_ = nullptr;
   std::string class_;
   std::int64_t microbatches_ = 1;
@@ -248,8 +207,9 @@ std::string titan_path(ConfigTree& tree, const std::string& key) {
   return "parallelism." + key;
 }
 
-void read_titan_pipeline(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario) {
-  TitanPipelineReader(tree, pipeline, scenario).read();
+void read_titan_pipeline(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario,
+                         RuleFacts& facts) {
+  TitanPipelineReader(tree, pipeline, scenario, facts).read();
 }
 
 }  // namespace debubble

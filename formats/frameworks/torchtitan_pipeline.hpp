@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "formats/frameworks/framework_scenario.hpp"
+#include "formats/rules/rule_facts.hpp"
 
 namespace debubble {
 
@@ -17,7 +18,9 @@ struct TitanPipeline {
 // The first of [parallelism], [experimental] and [training] that has the key: files of 2024 keep degrees in the latter.
 [[nodiscard]] std::string titan_path(ConfigTree& tree, const std::string& key);
 
-// Sets microbatches, schedule, chunks and partition. P012 for what is refused, P011 for an unknown schedule.
-void read_titan_pipeline(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario);
+// Sets microbatches, schedule, chunks and partition, and what the rules of torchtitan and PyTorch are about. P012 for
+// parts of the model that no stages are, P011 for an unknown schedule.
+void read_titan_pipeline(ConfigTree& tree, const TitanPipeline& pipeline, FrameworkScenario& scenario,
+                         RuleFacts& facts);
 
 }  // namespace debubble

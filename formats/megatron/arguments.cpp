@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/megatron/argument_table.hpp"
+#include "formats/megatron/defaults.hpp"
 #include "formats/megatron/size_names.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
@@ -114,6 +115,22 @@ std::optional<double> MegatronArguments::fraction(const std::string& name) {
   if (const std::optional<double> value = number_of(*text)) return value;
   left_out("--" + name + " is \"" + *text + "\", which is not a number");
   return std::nullopt;
+}
+
+std::string MegatronArguments::word_or_default(const std::string& name) {
+  return word(name).value_or(megatron_default(name));
+}
+
+std::int64_t MegatronArguments::number_or_default(const std::string& name) {
+  return number(name).value_or(count_of(megatron_default(name)).value());
+}
+
+std::int64_t MegatronArguments::count_or_default(const std::string& name) {
+  return count(name).value_or(count_of(megatron_default(name)).value());
+}
+
+double MegatronArguments::fraction_or_default(const std::string& name) {
+  return fraction(name).value_or(number_of(megatron_default(name)).value());
 }
 
 std::optional<std::int64_t> MegatronArguments::number(const std::string& name) {

@@ -30,6 +30,12 @@ class MegatronArguments {
   [[nodiscard]] std::optional<std::int64_t> count(const std::string& name);
   [[nodiscard]] std::optional<double> fraction(const std::string& name);
 
+  // The same, or what Megatron-LM takes where it is not given (formats/megatron/defaults.hpp).
+  [[nodiscard]] std::string word_or_default(const std::string& name);
+  [[nodiscard]] std::int64_t number_or_default(const std::string& name);
+  [[nodiscard]] std::int64_t count_or_default(const std::string& name);
+  [[nodiscard]] double fraction_or_default(const std::string& name);
+
   // Was it given by that older name?
   [[nodiscard]] bool by_name(const std::string& name, const std::string& old_name) const {
     const auto found = renamed_.find(name);

@@ -23,7 +23,7 @@ void read_fp8(MegatronArguments& in, MegatronNumberFormats& formats) {
 std::string moment_dtype(MegatronArguments& in, const std::string& argument) {
   constexpr std::array<std::pair<const char*, const char*>, 4> kNames{
       {{"fp32", "torch.float32"}, {"bf16", "torch.bfloat16"}, {"fp16", "torch.float16"}, {"fp8", "torch.uint8"}}};
-  const std::string given = in.word(argument).value_or("fp32");
+  const std::string given = in.word_or_default(argument);
   for (const auto& [name, torch_name] : kNames) {
     if (given == name || given == torch_name) return name;
   }
@@ -74,7 +74,7 @@ MegatronNumberFormats number_formats(MegatronArguments& arguments) {
   }
   read_optimizer(arguments, bfloat, formats);
   (void)arguments.flag("accumulate-allreduce-grads-in-fp32");
-  const std::string main = arguments.word("main-grads-dtype").value_or("fp32");
+  const std::string main = arguments.word_or_default("main-grads-dtype");
   const bool kept_low = main == "bf16" || main == "torch.bfloat16";
   if (arguments.flag("grad-reduce-in-bf16") || kept_low) formats.flags.emplace_back("grad-dtype", "bf16");
   return formats;

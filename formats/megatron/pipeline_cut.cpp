@@ -1,7 +1,6 @@
 #include "formats/megatron/pipeline_cut.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,6 +39,12 @@ std::optional<std::string> letters_of(const LayersOfRanks& layers, std::int64_t 
 
 }  // namespace
 
+std::int64_t megatron_chunks(const MegatronChunkArguments& given) {
+  if (given.stages_of_rank) return *given.stages_of_rank;
+  const std::int64_t each = given.layers_of_stage.value_or(0);
+  return each > 0 && given.ranks > 0 ? given.layers / given.ranks / each : 1;
+}
+
 MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_t ranks, const std::string& own) {
   MegatronCut cut;
   const auto first = in.number("decoder-first-pipeline-num-layers");
@@ -47,9 +52,9 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   LayersOfRanks of{
       {}, in.flag("account-for-embedding-in-pipeline-split"), in.flag("account-for-loss-in-pipeline-split")};
   const std::int64_t counted = layers + (of.embedding ? 1 : 0) + (of.loss ? 1 : 0);
-  const auto each = in.number("num-layers-per-virtual-pipeline-stage");
-  if (each && *each > 0) cut.chunks = std::max<std::int64_t>(1, counted / ranks / *each);
-  if (const auto stages = in.count("num-virtual-stages-per-pipeline-rank")) cut.chunks = *stages;
+  cut.chunks =
+      std::max<std::int64_t>(1, megatron_chunks({counted, ranks, in.number("num-layers-per-virtual-pipeline-stage"),
+                                                 in.count("num-virtual-stages-per-pipeline-rank")}));
   if (const auto layout = in.word("pipeline-model-parallel-layout")) {
     cut.partition = *layout;
     try {
@@ -79,7 +84,7 @@ MegatronCut megatron_cut(MegatronArguments& in, std::int64_t layers, std::int64_
   }
   const std::int64_t middle = uneven ? layers - first.value_or(0) - last.value_or(0) : counted;
   const std::int64_t sharing = ranks - (first ? 1 : 0) - (last ? 1 : 0);
-  const std::int64_t predicted = in.number("mtp-num-layers").value_or(0);
+  const std::int64_t predicted = in.number_or_default("mtp-num-layers");
   const bool few =
       std::max({ranks * cut.chunks, layers, first.value_or(0), last.value_or(0), predicted}) <= kMostWrittenOut;
   std::optional<std::string> letters;

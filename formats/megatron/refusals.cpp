@@ -9,6 +9,8 @@
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/megatron/rule_table.hpp"
+#include "formats/rules/refusal.hpp"
+#include "formats/rules/rule_condition.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
 
@@ -46,11 +48,8 @@ void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch
   const bool fork = is_a_fork(arguments);
   std::vector<Diagnostic> problems;
   for (const FrameworkRule& rule : rules.rows) {
-    if (rule.example.empty() || (fork && !rule.of_sizes) || !holds(rule.condition, facts)) continue;
-    problems.push_back(
-        {"P035", printable(launch_place(launch, name)),
-         "Megatron-LM refuses this: " + printable(values_in(rule.condition, facts)),
-         std::string(rule.text) + " (" + std::string(rules.release) + ", " + std::string(rule.source) + ")"});
+    if (rule.example.empty() || rule.of_run || (fork && !rule.of_sizes) || !holds(rule.condition, facts)) continue;
+    problems.push_back(refusal(rules, rule, facts, "P035", printable(launch_place(launch, name))));
   }
   if (!problems.empty()) throw InputError(std::move(problems));
 }

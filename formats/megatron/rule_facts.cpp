@@ -1,9 +1,10 @@
 #include "formats/megatron/rule_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "formats/megatron/defaults.hpp"
+#include "formats/megatron/pipeline_cut.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/layout_letters.hpp"
 #include "sim/core/numbers.hpp"
@@ -11,60 +12,17 @@
 namespace debubble {
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 34> kDefaults{
-    {{"tensor-model-parallel-size", "1"},
-     {"pipeline-model-parallel-size", "1"},
-     {"context-parallel-size", "1"},
-     {"expert-model-parallel-size", "1"},
-     {"num-distributed-optimizer-instances", "1"},
-     {"cp-comm-type", "p2p"},
-     {"mtp-num-layers", "0"},
-     {"position-embedding-type", "learned_absolute"},
-     {"recompute-modules", "core_attn"},
-     {"cuda-graph-impl", "none"},
-     {"fp8-recipe", "delayed"},
-     {"num-layers-at-start-in-bf16", "1"},
-     {"num-layers-at-end-in-bf16", "1"},
-     {"main-grads-dtype", "fp32"},
-     {"main-params-dtype", "fp32"},
-     {"exp-avg-dtype", "fp32"},
-     {"exp-avg-sq-dtype", "fp32"},
-     {"optimizer", "adam"},
-     {"ckpt-format", "torch_dist"},
-     {"transformer-impl", "transformer_engine"},
-     {"data-parallel-sharding-strategy", "optim_grads_params"},
-     {"cross-entropy-fusion-impl", "native"},
-     {"moe-token-dispatcher-type", "allgather"},
-     {"moe-flex-dispatcher-backend", "deepep"},
-     {"moe-router-topk", "2"},
-     {"moe-router-score-function", "softmax"},
-     {"moe-router-load-balancing-type", "aux_loss"},
-     {"experimental-attention-variant", "none"},
-     {"hidden-dropout", "0.1"},
-     {"attention-dropout", "0.1"},
-     {"moe-aux-loss-coeff", "0.0"},
-     {"dataloader-type", "single"},
-     {"normalization", "LayerNorm"},
-     {"wgrad-deferral-limit", "0"}}};
-
 // Of numbers from 0 on; what is too large to count stays the largest.
 std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kMost = std::int64_t{1} << 61;
   return b > 0 && a > kMost / b ? kMost : a * b;
 }
 
-class FactsOfRun {
+class DerivedFacts {
  public:
-  explicit FactsOfRun(std::optional<std::int64_t> ranks) : world_(ranks) {}
+  DerivedFacts(RuleFacts& facts, std::optional<std::int64_t> ranks) : facts_(facts), world_(ranks) {}
 
-  RuleFacts run(const MegatronArguments& arguments) {
-    for (const auto& [name, value] : kDefaults) facts_.set(name, RuleFacts::Words{value});
-    for (const auto& [name, values] : arguments.values()) {
-      // A log has "None" for what was not given.
-      if (values.size() == 1 && (values.front() == "None" || values.front() == "False")) continue;
-      facts_.set(name, values);
-      facts_.give(name);
-    }
+  void add() {
     if (flag("use-rotary-position-embeddings")) facts_.set("position-embedding-type", RuleFacts::Words{"rope"});
     ranks();
     batches();
@@ -73,26 +31,23 @@ class FactsOfRun {
     layout();
     experts();
     memory();
-    return std::move(facts_);
   }
 
  private:
   [[nodiscard]] bool flag(const char* name) const { return facts_.given(name); }
-
-  [[nodiscard]] std::optional<std::int64_t> number(const char* name) const {
-    const RuleFacts::Words* words = facts_.find(name);
-    if (words == nullptr || words->empty()) return std::nullopt;
-    return count_of(words->front(), std::int64_t{1} << 31);
-  }
-
+  [[nodiscard]] std::optional<std::int64_t> number(const char* name) const { return facts_.count(name); }
   [[nodiscard]] std::int64_t number(const char* name, std::int64_t otherwise) const {
     return number(name).value_or(otherwise);
   }
+  [[nodiscard]] const RuleFacts::Words* words(const char* name) const {
+    const RuleValue* found = facts_.find(name);
+    return found == nullptr ? nullptr : &found->words;
+  }
 
-  // A name with as many words, or without a number: the count of words.
+  // How many words an argument has.
   void count(const char* fact, const char* name) {
-    const RuleFacts::Words* words = facts_.find(name);
-    facts_.set(fact, static_cast<std::int64_t>(words == nullptr ? 0 : words->size()));
+    const RuleFacts::Words* all = words(name);
+    facts_.set(fact, static_cast<std::int64_t>(all == nullptr ? 0 : all->size()));
   }
 
   void ranks() {
@@ -114,7 +69,7 @@ class FactsOfRun {
     const std::int64_t heads = number("num-attention-heads", 1);
     facts_.set("QUERY_GROUPS", flag("group-query-attention") ? number("num-query-groups", 1) : heads);
     count("CONTEXT_TYPES", "cp-comm-type");
-    const RuleFacts::Words* parts_of_context = facts_.find("hierarchical-context-parallel-sizes");
+    const RuleFacts::Words* parts_of_context = words("hierarchical-context-parallel-sizes");
     if (parts_of_context == nullptr) return;
     std::int64_t product = 1;
     for (const std::string& part : *parts_of_context)
@@ -136,8 +91,6 @@ class FactsOfRun {
   }
 
   void chunks() {
-    const auto each = number("num-layers-per-virtual-pipeline-stage");
-    const auto stages = number("num-virtual-stages-per-pipeline-rank");
     std::int64_t arguments = 0;
     for (const char* one : {"num-layers-per-virtual-pipeline-stage", "num-virtual-stages-per-pipeline-rank",
                             "pipeline-model-parallel-layout"}) {
@@ -147,8 +100,8 @@ class FactsOfRun {
     blocks_ = number("num-layers", 0) + (flag("account-for-embedding-in-pipeline-split") ? 1 : 0) +
               (flag("account-for-loss-in-pipeline-split") ? 1 : 0);
     facts_.set("BLOCKS", blocks_);
-    if (stages) chunks_ = *stages;
-    if (!stages && each && *each > 0 && pipeline_ > 0) chunks_ = blocks_ / pipeline_ / *each;
+    chunks_ = megatron_chunks({blocks_, pipeline_, number("num-layers-per-virtual-pipeline-stage"),
+                               number("num-virtual-stages-per-pipeline-rank")});
     facts_.set("GROUP", number("microbatch-group-size-per-virtual-pipeline-stage", pipeline_));
   }
 
@@ -184,7 +137,7 @@ class FactsOfRun {
 
   void layout() {
     facts_.set("PREDICTORS", number("mtp-num-layers", 0));
-    const RuleFacts::Words* text = facts_.find("pipeline-model-parallel-layout");
+    const RuleFacts::Words* text = words("pipeline-model-parallel-layout");
     if (text != nullptr && !text->empty()) {
       try {
         const std::vector<std::string> stages = layout_letters(text->front());
@@ -211,7 +164,7 @@ class FactsOfRun {
     if (experts && *experts > 0) facts_.set("EXPERTS", *experts);
     count("BALANCINGS", "moe-router-load-balancing-type");
     count("BALANCING_COEFFICIENTS", "moe-aux-loss-coeff");
-    const RuleFacts::Words* pattern = facts_.find("moe-layer-freq");
+    const RuleFacts::Words* pattern = words("moe-layer-freq");
     if (pattern == nullptr || pattern->empty()) return;
     std::string text;
     for (const std::string& word : *pattern) text += word;
@@ -223,9 +176,9 @@ class FactsOfRun {
   }
 
   void memory() {
-    const RuleFacts::Words* granularity = facts_.find("recompute-granularity");
-    RuleFacts::Words modules = *facts_.find("recompute-modules");
-    if (granularity != nullptr) facts_.set("RECOMPUTE", *granularity);
+    const RuleFacts::Words* granularity = words("recompute-granularity");
+    RuleFacts::Words modules = *words("recompute-modules");
+    if (granularity != nullptr) facts_.set("RECOMPUTE", RuleFacts::Words(*granularity));
     if (flag("recompute-activations")) facts_.set("RECOMPUTE", RuleFacts::Words{"selective"});
     if (flag("moe-layer-recompute")) {
       modules.emplace_back("moe");
@@ -234,16 +187,17 @@ class FactsOfRun {
     facts_.set("MODULES", std::move(modules));
     const std::int64_t offloaded = number("cpu-offloading-num-layers", 0);
     if (offloaded > 0 || flag("cpu-offloading")) facts_.set("OFFLOADED", offloaded);
-    if (const RuleFacts::Words* left = facts_.find("offload-modules")) facts_.set("OFFLOAD_MODULES", *left);
-    std::string graphs = facts_.find("cuda-graph-impl")->empty() ? "none" : facts_.find("cuda-graph-impl")->front();
+    if (const RuleFacts::Words* left = words("offload-modules")) facts_.set("OFFLOAD_MODULES", RuleFacts::Words(*left));
+    const RuleFacts::Words* impl = words("cuda-graph-impl");
+    std::string graphs = impl == nullptr || impl->empty() ? "none" : impl->front();
     if (flag("enable-cuda-graph")) graphs = "local";
     if (flag("external-cuda-graph")) graphs = "transformer_engine";
     facts_.set("GRAPHS", RuleFacts::Words{graphs});
   }
 
+  RuleFacts& facts_;
   std::optional<std::int64_t> world_;
   std::optional<std::int64_t> replicas_;
-  RuleFacts facts_;
   std::int64_t tensor_ = 1;
   std::int64_t pipeline_ = 1;
   std::int64_t blocks_ = 0;
@@ -252,8 +206,25 @@ class FactsOfRun {
 
 }  // namespace
 
+void add_megatron_defaults(RuleFacts& facts) {
+  for (const auto& [name, value] : megatron_defaults()) facts.set(name, RuleFacts::Words{value});
+}
+
+void add_derived_megatron_facts(RuleFacts& facts, std::optional<std::int64_t> ranks) {
+  DerivedFacts(facts, ranks).add();
+}
+
 RuleFacts megatron_facts(const MegatronArguments& arguments, std::optional<std::int64_t> ranks) {
-  return FactsOfRun(ranks).run(arguments);
+  RuleFacts facts;
+  add_megatron_defaults(facts);
+  for (const auto& [name, values] : arguments.values()) {
+    // A log has "None" for what was not given.
+    if (values.size() == 1 && (values.front() == "None" || values.front() == "False")) continue;
+    facts.set(std::string_view(name), values);
+    facts.give(std::string_view(name));
+  }
+  add_derived_megatron_facts(facts, ranks);
+  return facts;
 }
 
 }  // namespace debubble

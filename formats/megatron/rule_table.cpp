@@ -1,5 +1,8 @@
 #include "formats/megatron/rule_table.hpp"
 
+#include "formats/frameworks/run_rules.hpp"
+#include "formats/megatron/rule_facts.hpp"
+
 namespace debubble {
 namespace {
 
@@ -65,13 +68,31 @@ void add_not_modelled(std::vector<FrameworkRule>& rows) {
                 "are a fork's: what ranks, batches and layers cannot be is refused", ""}});
 }
 
+// What no launch line says, or stops it after its start only.
+void add_megatron_runs(std::vector<FrameworkRule>& rows) {
+  const std::size_t begin = rows.size();
+  rows.insert(rows.end(),
+              {{kRefused, "EXPERTS and --tensor-model-parallel-size > 1 and not SEQUENCE_PARALLEL",
+                "experts beside several tensor ranks go with sequence parallelism",
+                "core/transformer/moe/moe_layer.py: MoELayer.forward", "--model mixtral-8x7b --tp 2 --dp 4"},
+               {kRefused, "RECOMPUTED_BLOCKS outside first,chunks",
+                "blocks recompute by --recompute-method: the first N (block), or chunks of N (uniform)",
+                kTransformerConfig, "-p 4 -m 8 --recompute full --recompute-blocks every:2"},
+               {kRefused, "RECOMPUTED_MODULES in op,budget", "modules are recomputed, not ops", kTransformerConfig,
+                "-p 4 -m 8 --recompute selective --recompute-modules op"}});
+  mark_of_run(rows, begin);
+  add_run_rules(rows);
+}
+
 }  // namespace
 
 FrameworkRules megatron_rules() {
-  FrameworkRules rules{"megatron", "Megatron-LM", "megatron-core 0.19.2", kLegal, {}};
+  FrameworkRules rules{"megatron", "Megatron-LM", "megatron-core 0.19.2", kLegal, {}, megatron_fact_names()};
+  add_run_facts(rules.facts);
   add_megatron_split_rules(rules.rows);
   add_megatron_step_rules(rules.rows);
   add_megatron_expert_rules(rules.rows);
+  add_megatron_runs(rules.rows);
   add_cuts(rules.rows);
   add_defaults(rules.rows);
   add_not_modelled(rules.rows);

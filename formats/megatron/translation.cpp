@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/megatron/arguments.hpp"
+#include "formats/megatron/defaults.hpp"
 #include "formats/megatron/launch.hpp"
 #include "formats/megatron/number_formats.hpp"
 #include "formats/megatron/pipeline_cut.hpp"
@@ -44,9 +45,9 @@ class Translation {
   void set_number(const std::string& flag, std::int64_t value) { set(flag, std::to_string(value)); }
 
   void read_split(const std::string& name) {
-    tensor_ = in_.count("tensor-model-parallel-size").value_or(1);
-    pipeline_ = in_.count("pipeline-model-parallel-size").value_or(1);
-    context_ = in_.count("context-parallel-size").value_or(1);
+    tensor_ = in_.count_or_default("tensor-model-parallel-size");
+    pipeline_ = in_.count_or_default("pipeline-model-parallel-size");
+    context_ = in_.count_or_default("context-parallel-size");
     const std::int64_t shared = in_.count("ds-sequence-parallel-size").value_or(1);  // DeepSpeed-Ulysses
     if (tensor_ > 1) set_number("tp", tensor_);
     if (shared > 1 && context_ > 1) {
@@ -55,7 +56,7 @@ class Translation {
     }
     context_ *= shared;
     if (context_ > 1) set_number("cp", context_);
-    const std::string exchange = shared > 1 ? "a2a" : in_.word("cp-comm-type").value_or("p2p");
+    const std::string exchange = shared > 1 ? "a2a" : in_.word_or_default("cp-comm-type");
     if (context_ > 1 && exchange == "a2a") set("context-exchange", "all-to-all");
     if (exchange != "a2a" && exchange != "p2p") in_.find("--cp-comm-type " + exchange + ": counts as p2p");
     if (in_.flag("sequence-parallel") && tensor_ > 1) set("sequence-parallel", "true");
@@ -88,7 +89,7 @@ class Translation {
     } else {
       data_ = world / model;
     }
-    const std::int64_t expert = in_.count("expert-model-parallel-size").value_or(1);
+    const std::int64_t expert = in_.count_or_default("expert-model-parallel-size");
     const std::int64_t split = in_.count("expert-tensor-parallel-size").value_or(tensor_);
     if (expert > 1) set_number("ep", expert);
     if (split != tensor_ && (expert > 1 || in_.number("num-experts"))) set_number("etp", split);
@@ -174,8 +175,8 @@ class Translation {
     read_graphs();
     read_attention();
     read_recomputation();
-    const double hidden = in_.fraction("hidden-dropout").value_or(0.1);
-    const double attention = in_.fraction("attention-dropout").value_or(0.1);
+    const double hidden = in_.fraction_or_default("hidden-dropout");
+    const double attention = in_.fraction_or_default("attention-dropout");
     if (hidden > 0 || attention > 0) set("dropout", "true");
     (void)in_.word("cross-entropy-fusion-impl");
     if (in_.flag("cross-entropy-loss-fusion")) set("loss", "fused");
@@ -192,7 +193,7 @@ class Translation {
   }
 
   void read_attention() {
-    const std::string backend = in_.word("attention-backend").value_or("auto");
+    const std::string backend = in_.word_or_default("attention-backend");
     const bool deepspeed = in_.flag("deepspeed");  // whose default is another
     const std::string blocks = in_.word("transformer-impl").value_or(deepspeed ? "local" : "transformer_engine");
     bool flash = blocks == "transformer_engine" && backend != "unfused" && backend != "local";
@@ -265,8 +266,8 @@ class Translation {
   }
 
   void read_optimizer() {
-    const std::string optimizer = in_.word("optimizer").value_or("adam");
-    const double momentum = in_.fraction("sgd-momentum").value_or(0.9);
+    const std::string optimizer = in_.word_or_default("optimizer");
+    const double momentum = in_.fraction_or_default("sgd-momentum");
     if (optimizer.starts_with("adam")) return;
     if (optimizer == "sgd") return set("optimizer", momentum > 0 ? "momentum" : "sgd");
     if (optimizer == "lion") return set("optimizer", "momentum");
@@ -285,7 +286,8 @@ class Translation {
     const bool custom = in_.flag("use-custom-fsdp");  // its older name, which shards nothing by itself
     if (in_.flag("use-torch-fsdp2")) return 3;
     if (megatron || custom) {
-      const std::string strategy = given.value_or(megatron ? "optim_grads_params" : "no_shard");
+      const std::string strategy =
+          given.value_or(megatron ? megatron_default("data-parallel-sharding-strategy") : "no_shard");
       return strategy == "optim" ? 1 : strategy == "optim_grads" ? 2 : strategy == "optim_grads_params" ? 3 : 0;
     }
     if (deepspeed) return std::max<std::int64_t>(deepspeed_bf16_ ? 1 : 0, stage);

@@ -81,7 +81,7 @@ class ModelArguments {
 
   // By DeepSpeed's spelling, too.
   bool root_mean_square() {
-    const std::string norm = in_.word("normalization").value_or("LayerNorm");
+    const std::string norm = in_.word_or_default("normalization");
     if (norm == "RMSNorm" || norm == "rmsnorm") return true;
     if (norm != "LayerNorm" && norm != "layernorm") in_.find("--normalization " + norm + ": counts as LayerNorm");
     return false;
@@ -108,10 +108,10 @@ class ModelArguments {
     if (in_.flag("qk-layernorm") && !latent) sizes_ += ",qk_norm=head";
     if (!latent) return;
     copy_size("q-lora-rank", "query_rank");
-    size("kv_rank", in_.number("kv-lora-rank").value_or(512));
-    size("head_size", in_.number("qk-head-dim").value_or(128));
-    size("rope_size", in_.number("qk-pos-emb-head-dim").value_or(64));
-    size("value_size", in_.number("v-head-dim").value_or(128));
+    size("kv_rank", in_.number_or_default("kv-lora-rank"));
+    size("head_size", in_.number_or_default("qk-head-dim"));
+    size("rope_size", in_.number_or_default("qk-pos-emb-head-dim"));
+    size("value_size", in_.number_or_default("v-head-dim"));
     size("kv_heads", heads);
   }
 
@@ -128,9 +128,9 @@ class ModelArguments {
     const auto padded = in_.number("padded-vocab-size");
     auto vocabulary = in_.number("vocab-size");
     const std::string tokenizer = in_.word("tokenizer-type").value_or("");
-    const std::int64_t unit = in_.count("make-vocab-size-divisible-by").value_or(128);
+    const std::int64_t unit = in_.count_or_default("make-vocab-size-divisible-by");
     const auto target = in_.number("pad-vocab-size-to");
-    const std::int64_t tensor = in_.count("tensor-model-parallel-size").value_or(1);
+    const std::int64_t tensor = in_.count_or_default("tensor-model-parallel-size");
     if (padded) return set_vocabulary(*padded, tensor);
     if (target) return set_vocabulary(*target, tensor);
     if (!vocabulary && tokenizer == "GPT2BPETokenizer") vocabulary = 50257;
@@ -153,7 +153,7 @@ class ModelArguments {
   }
 
   void read_switches(bool rms) {
-    const std::string positions = in_.word("position-embedding-type").value_or("learned_absolute");
+    const std::string positions = in_.word_or_default("position-embedding-type");
     const bool rotary = positions == "rope" || in_.flag("use-rotary-position-embeddings");
     if (!rotary && positions != "learned_absolute") {
       in_.find("--position-embedding-type " + positions + ": counts as rotary positions");
@@ -204,13 +204,12 @@ class ModelArguments {
       in_.find("tokens beyond the capacity are dropped, missing ones are not padded: they count as padded");
     }
     const bool deep = in_.flag("moe-enable-deepep");
-    const std::string backend = in_.word("moe-flex-dispatcher-backend").value_or("deepep");
+    const std::string backend = in_.word_or_default("moe-flex-dispatcher-backend");
     if (deep || in_.word("moe-token-dispatcher-type") == "flex") {
       set("moe-dispatch", backend == "hybridep" ? "hybrid" : "deepep");
     }
-    const auto dispatcher = in_.word("moe-token-dispatcher-type");
-    if (!deepspeed && !deep && in_.count("expert-model-parallel-size").value_or(1) > 1 &&
-        dispatcher.value_or("allgather") == "allgather") {
+    const std::string dispatcher = in_.word_or_default("moe-token-dispatcher-type");
+    if (!deepspeed && !deep && in_.count_or_default("expert-model-parallel-size") > 1 && dispatcher == "allgather") {
       set("moe-dispatch", "allgather");
     }
     if (in_.flag("overlap-moe-expert-parallel-comm")) {

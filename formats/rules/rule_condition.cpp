@@ -1,19 +1,20 @@
 #include "formats/rules/rule_condition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "sim/core/numbers.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 namespace {
 
-std::vector<std::string> tokens_of(std::string_view text) {
-  std::vector<std::string> tokens;
+std::vector<std::string_view> tokens_of(std::string_view text) {
+  std::vector<std::string_view> tokens;
   const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == ' ') {
@@ -30,45 +31,37 @@ std::vector<std::string> tokens_of(std::string_view text) {
     } else if (text.size() > end && text[end] == '=') {
       ++end;
     }
-    tokens.emplace_back(text.substr(at, end - at));
+    tokens.push_back(text.substr(at, end - at));
     at = end;
   }
   return tokens;
 }
 
-bool is_fact(const std::string& token) {
+bool is_fact(std::string_view token) {
   if (token.starts_with("--")) return true;
   return std::isupper(static_cast<unsigned char>(token.front())) != 0 && token.size() > 1 &&
          std::none_of(token.begin(), token.end(), [](char c) { return std::islower(static_cast<unsigned char>(c)); });
 }
 
-std::string fact_name(const std::string& token) { return token.starts_with("--") ? token.substr(2) : token; }
+std::string_view without_dashes(std::string_view token) { return token.starts_with("--") ? token.substr(2) : token; }
 
-struct RuleValue {
+}  // namespace
+
+// What an operand comes to. Neither: it has no value.
+struct RuleCondition::Found {
   std::optional<double> number;
-  std::optional<std::vector<std::string>> words;  // of a fact or a word
+  const std::vector<std::string>* words = nullptr;
 
-  [[nodiscard]] bool truth() const { return number ? *number != 0 : words.has_value(); }
+  [[nodiscard]] bool truth() const { return number ? *number != 0 : words != nullptr; }
 };
 
-RuleValue rule_value_of(std::vector<std::string> words) {
-  RuleValue value;
-  if (words.size() == 1) value.number = number_of(words.front());
-  value.words = std::move(words);
-  return value;
-}
-
-RuleValue rule_value_of(bool truth) { return {truth ? 1.0 : 0.0, {}}; }
-
-class ConditionReader {
+class RuleCondition::Reader {
  public:
-  ConditionReader(std::string_view text, const RuleFacts& facts)
-      : text_(text), tokens_(tokens_of(text)), facts_(facts) {}
+  Reader(std::string_view text, RuleCondition& into) : text_(text), tokens_(tokens_of(text)), into_(into) {}
 
-  bool run() {
-    const bool result = any().truth();
+  void run() {
+    (void)any();
     if (at_ != tokens_.size()) wrong();
-    return result;
   }
 
  private:
@@ -80,133 +73,148 @@ class ConditionReader {
     return true;
   }
 
-  std::string next() {
+  std::string_view next() {
     if (at_ == tokens_.size()) wrong();
     return tokens_[at_++];
   }
 
-  RuleValue any() {
-    RuleValue value = all();
-    while (take("or")) {
-      const bool right = all().truth();
-      value = rule_value_of(value.truth() || right);
+  int add(Node node) {
+    into_.nodes_.push_back(std::move(node));
+    return static_cast<int>(into_.nodes_.size()) - 1;
+  }
+  int add(Sign sign, int left, int right = -1) { return add(Node{sign, left, right, {}, {}}); }
+
+  RuleName fact(std::string_view token) {
+    auto& names = into_.names_;
+    if (std::find(names.begin(), names.end(), token) == names.end()) names.push_back(token);
+    return without_dashes(token);
+  }
+
+  int any() {
+    int node = all();
+    while (take("or")) node = add(Sign::kOr, node, all());
+    return node;
+  }
+
+  int all() {
+    int node = negation();
+    while (take("and")) node = add(Sign::kAnd, node, negation());
+    return node;
+  }
+
+  int negation() { return take("not") ? add(Sign::kNot, negation()) : comparison(); }
+
+  int comparison() {
+    if (take("given")) return add(Node{Sign::kGiven, -1, -1, fact(next()), {}});
+    static constexpr std::array<std::pair<const char*, Sign>, 6> kSigns{{{"==", Sign::kEqual},
+                                                                         {"!=", Sign::kUnequal},
+                                                                         {"<=", Sign::kAtMost},
+                                                                         {">=", Sign::kAtLeast},
+                                                                         {"<", Sign::kBelow},
+                                                                         {">", Sign::kAbove}}};
+    const int left = sum();
+    for (const auto& [word, sign] : kSigns) {
+      if (take(word)) return add(sign, left, sum());
     }
-    return value;
+    const bool inside = take("in");
+    if (!inside && !take("outside")) return left;
+    return add(Node{inside ? Sign::kIn : Sign::kOutside, left, -1, {}, {split(std::string(next())), {}}});
   }
 
-  RuleValue all() {
-    RuleValue value = negation();
-    while (take("and")) {
-      const bool right = negation().truth();
-      value = rule_value_of(value.truth() && right);
-    }
-    return value;
-  }
-
-  RuleValue negation() { return take("not") ? rule_value_of(!negation().truth()) : comparison(); }
-
-  RuleValue comparison() {
-    if (take("given")) return rule_value_of(facts_.given(fact_name(next())));
-    const RuleValue left = sum();
-    for (const char* sign : {"==", "!=", "<=", ">=", "<", ">"}) {
-      if (take(sign)) return rule_value_of(compare(sign, left, sum()));
-    }
-    if (take("in")) return rule_value_of(in_list(left, true));
-    if (take("outside")) return rule_value_of(in_list(left, false));
-    return left;
-  }
-
-  static bool compare(std::string_view sign, const RuleValue& left, const RuleValue& right) {
-    if (left.number && right.number) {
-      const double a = *left.number;
-      const double b = *right.number;
-      if (sign == "==") return a == b;
-      if (sign == "!=") return a != b;
-      if (sign == "<=") return a <= b;
-      if (sign == ">=") return a >= b;
-      return sign == "<" ? a < b : a > b;
-    }
-    const bool both = left.words && right.words && !left.words->empty() && !right.words->empty();
-    if (!both || (sign != "==" && sign != "!=")) return false;
-    return (left.words->front() == right.words->front()) == (sign == "==");
-  }
-
-  bool in_list(const RuleValue& value, bool wanted) {
-    const std::string list = "," + next() + ",";
-    if (!value.words) return false;
-    return std::any_of(value.words->begin(), value.words->end(), [&](const std::string& word) {
-      return (list.find("," + word + ",") != std::string::npos) == wanted;
-    });
-  }
-
-  RuleValue sum() {
-    RuleValue value = product();
+  int sum() {
+    int node = product();
     for (;;) {
       const bool plus = take("+");
-      if (!plus && !take("-")) return value;
-      const RuleValue right = product();
-      if (!value.number || !right.number) {
-        value = {};
-      } else {
-        value = {plus ? *value.number + *right.number : *value.number - *right.number, {}};
-      }
+      if (!plus && !take("-")) return node;
+      node = add(plus ? Sign::kPlus : Sign::kMinus, node, product());
     }
   }
 
-  RuleValue product() {
-    RuleValue value = item();
+  int product() {
+    int node = item();
     for (;;) {
-      const std::string sign = at_ < tokens_.size() ? tokens_[at_] : "";
-      if (sign != "*" && sign != "/" && sign != "%") return value;
+      const std::string_view sign = at_ < tokens_.size() ? tokens_[at_] : "";
+      if (sign != "*" && sign != "/" && sign != "%") return node;
       ++at_;
-      const RuleValue right = item();
-      if (!value.number || !right.number || (sign != "*" && *right.number == 0)) {
-        value = {};
-        continue;
-      }
-      const auto a = static_cast<std::int64_t>(*value.number);
-      const auto b = static_cast<std::int64_t>(*right.number);
-      value = sign == "*" ? RuleValue{*value.number * *right.number, {}}
-                          : RuleValue{static_cast<double>(sign == "/" ? a / b : a % b), {}};
+      node = add(sign == "*" ? Sign::kTimes : sign == "/" ? Sign::kDivided : Sign::kRest, node, item());
     }
   }
 
-  RuleValue item() {
-    const std::string token = next();
+  int item() {
+    const std::string_view token = next();
     if (token == "(") {
-      RuleValue value = any();
+      const int node = any();
       if (!take(")")) wrong();
-      return value;
+      return node;
     }
-    if (!is_fact(token)) {
-      if (std::isalnum(static_cast<unsigned char>(token.front())) == 0) wrong();
-      return rule_value_of({token});
-    }
-    const RuleFacts::Words* words = facts_.find(fact_name(token));
-    return words == nullptr ? RuleValue{} : rule_value_of(*words);
+    if (is_fact(token)) return add(Node{Sign::kFact, -1, -1, fact(token), {}});
+    if (std::isalnum(static_cast<unsigned char>(token.front())) == 0) wrong();
+    return add(Node{Sign::kWord, -1, -1, {}, {{std::string(token)}, number_of(token)}});
   }
 
   std::string_view text_;
-  std::vector<std::string> tokens_;
-  const RuleFacts& facts_;
+  std::vector<std::string_view> tokens_;
+  RuleCondition& into_;
   std::size_t at_ = 0;
 };
 
-}  // namespace
+RuleCondition::RuleCondition(std::string_view text) { Reader(text, *this).run(); }
 
-bool holds(std::string_view condition, const RuleFacts& facts) { return ConditionReader(condition, facts).run(); }
-
-std::string values_in(std::string_view condition, const RuleFacts& facts) {
-  std::string text;
-  std::set<std::string> seen;
-  for (const std::string& token : tokens_of(condition)) {
-    const RuleFacts::Words* words =
-        is_fact(token) && seen.insert(token).second ? facts.find(fact_name(token)) : nullptr;
-    if (words == nullptr || (words->empty() && !token.starts_with("--"))) continue;
-    text += (text.empty() ? "" : ", ") + token;
-    for (const std::string& word : *words) text += " " + word;
-  }
-  return text;
+bool RuleCondition::holds(const RuleFacts& facts) const {
+  return of(static_cast<int>(nodes_.size()) - 1, facts).truth();
 }
+
+bool RuleCondition::compared(const Node& node, const RuleFacts& facts) const {
+  const Found left = of(node.left, facts);
+  if (node.sign == Sign::kIn || node.sign == Sign::kOutside) {
+    const auto listed = [&](const std::string& word) {
+      const auto& list = node.value.words;
+      return (std::find(list.begin(), list.end(), word) != list.end()) == (node.sign == Sign::kIn);
+    };
+    if (left.words == nullptr) return false;
+    if (left.words->empty() && left.number) return listed(std::to_string(static_cast<std::int64_t>(*left.number)));
+    return std::any_of(left.words->begin(), left.words->end(), listed);
+  }
+  const Found right = of(node.right, facts);
+  if (left.number && right.number) {
+    const double a = *left.number;
+    const double b = *right.number;
+    if (node.sign == Sign::kEqual) return a == b;
+    if (node.sign == Sign::kUnequal) return a != b;
+    if (node.sign == Sign::kAtMost) return a <= b;
+    if (node.sign == Sign::kAtLeast) return a >= b;
+    return node.sign == Sign::kBelow ? a < b : a > b;
+  }
+  const bool both = left.words != nullptr && right.words != nullptr && !left.words->empty() && !right.words->empty();
+  if (!both || (node.sign != Sign::kEqual && node.sign != Sign::kUnequal)) return false;
+  return (left.words->front() == right.words->front()) == (node.sign == Sign::kEqual);
+}
+
+RuleCondition::Found RuleCondition::of(int number, const RuleFacts& facts) const {
+  const Node& node = nodes_[static_cast<std::size_t>(number)];
+  const auto truth = [](bool holds) { return Found{holds ? 1.0 : 0.0, nullptr}; };
+  if (node.sign == Sign::kWord) return {node.value.number, &node.value.words};
+  if (node.sign == Sign::kFact) {
+    const RuleValue* value = facts.find(node.name);
+    return value == nullptr ? Found{} : Found{value->number, &value->words};
+  }
+  if (node.sign == Sign::kGiven) return truth(facts.given(node.name));
+  if (node.sign == Sign::kOr) return truth(of(node.left, facts).truth() || of(node.right, facts).truth());
+  if (node.sign == Sign::kAnd) return truth(of(node.left, facts).truth() && of(node.right, facts).truth());
+  if (node.sign == Sign::kNot) return truth(!of(node.left, facts).truth());
+  if (node.sign < Sign::kPlus) return truth(compared(node, facts));
+  const std::optional<double> a = of(node.left, facts).number;
+  const std::optional<double> b = of(node.right, facts).number;
+  if (!a || !b) return {};
+  if (node.sign == Sign::kPlus) return {*a + *b, nullptr};
+  if (node.sign == Sign::kMinus) return {*a - *b, nullptr};
+  if (node.sign == Sign::kTimes) return {*a * *b, nullptr};
+  const auto whole = static_cast<std::int64_t>(*a);
+  const auto by = static_cast<std::int64_t>(*b);
+  if (by == 0) return {};
+  return {static_cast<double>(node.sign == Sign::kDivided ? whole / by : whole % by), nullptr};
+}
+
+bool holds(std::string_view condition, const RuleFacts& facts) { return RuleCondition(condition).holds(facts); }
 
 }  // namespace debubble

@@ -10,37 +10,63 @@
 // comparison false; alone, a value is true unless it is none or 0.
 #pragma once
 
-#include <map>
-#include <set>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/rules/rule_facts.hpp"
+
 namespace debubble {
 
-class RuleFacts {
+class RuleCondition {
  public:
-  using Words = std::vector<std::string>;
-
-  void set(const std::string& name, Words words) { values_.insert_or_assign(name, std::move(words)); }
-  void set(const std::string& name, std::int64_t number) { set(name, Words{std::to_string(number)}); }
-  void give(const std::string& name) { given_.insert(name); }
-
-  [[nodiscard]] const Words* find(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? nullptr : &found->second;
-  }
-  [[nodiscard]] bool given(std::string_view name) const { return given_.contains(name); }
+  // Keeps references into the text. Throws std::logic_error where it is no condition.
+  explicit RuleCondition(std::string_view text);
+  [[nodiscard]] bool holds(const RuleFacts& facts) const;
+  // Each name of a fact once, in the text's order, with the dashes of an argument's.
+  [[nodiscard]] const std::vector<std::string_view>& names() const { return names_; }
 
  private:
-  std::map<std::string, Words, std::less<>> values_;  // a flag without a value has no words
-  std::set<std::string, std::less<>> given_;
+  enum class Sign : std::uint8_t {
+    kWord,
+    kFact,
+    kGiven,
+    kOr,
+    kAnd,
+    kNot,
+    kEqual,
+    kUnequal,
+    kAtMost,
+    kAtLeast,
+    kBelow,
+    kAbove,
+    kIn,
+    kOutside,
+    kPlus,  // from here on numbers
+    kMinus,
+    kTimes,
+    kDivided,
+    kRest
+  };
+  struct Node {
+    Sign sign = Sign::kWord;
+    int left = -1;
+    int right = -1;
+    RuleName name{};    // kFact, kGiven
+    RuleValue value{};  // kWord; of kIn and kOutside the list
+  };
+  struct Found;
+  class Reader;
+
+  [[nodiscard]] Found of(int node, const RuleFacts& facts) const;
+  [[nodiscard]] bool compared(const Node& node, const RuleFacts& facts) const;
+
+  std::vector<Node> nodes_;  // each after its operands
+  std::vector<std::string_view> names_;
 };
 
 // Throws std::logic_error where the text is no condition.
 [[nodiscard]] bool holds(std::string_view condition, const RuleFacts& facts);
-
-// The names in a condition that have a value, with it: "--num-layers 34, GROUP 4".
-[[nodiscard]] std::string values_in(std::string_view condition, const RuleFacts& facts);
 
 }  // namespace debubble

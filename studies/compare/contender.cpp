@@ -150,6 +150,12 @@ Simulated run_on_terms(const Scenario& scenario, Contender& contender, const Ter
   return run;
 }
 
+// Of --runs-in.
+std::optional<Diagnostic> refusal_in(const Terms& terms, const Scenario& own, const Report& report) {
+  if (terms.runs_in.empty()) return std::nullopt;
+  return refused_by(terms.runs_in, own, report.schedule, "P035", "--runs-in");
+}
+
 }  // namespace
 
 std::vector<std::string> contender_names(const Scenario& scenario, const std::string& runs_in, bool& all) {
@@ -170,13 +176,14 @@ std::vector<std::string> contender_names(const Scenario& scenario, const std::st
     for (const ScheduleEntry& entry : schedule_catalog()) add(entry.name);
   }
   if (runs_in.empty()) return names;
-  std::erase_if(names, [&](const std::string& name) {
+  const auto has = [&](const std::string& name) {
     const ScheduleEntry* entry = find_schedule(name);
-    return entry == nullptr || !names_framework(entry->frameworks, runs_in);
-  });
-  if (names.empty()) {
+    return entry != nullptr && names_framework(entry->frameworks, runs_in);
+  };
+  if (std::none_of(names.begin(), names.end(), has)) {
     fail("C001", "--runs-in", runs_in + " runs none of these schedules", "leave --schedules out: then it has its own");
   }
+  if (all) std::erase_if(names, [&](const std::string& name) { return !has(name); });
   return names;
 }
 
@@ -215,6 +222,11 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
     if (lacks_replica_sums(run.job.schedule, run.job.step, run.job.topology))
       contender.needs.not_charged.emplace_back(kGradientSums);
     contender.report = std::move(run.result.report);
+    if (const auto refusal = refusal_in(terms, scenario_for(scenario, name), contender.report)) {
+      contender.refusal = InputError(*refusal);
+      contender.report = refused(scenario, name, *contender.refusal);
+      return contender;
+    }
     contender.runs_today = frameworks_today(contender.entry, scenario_for(scenario, name), contender.report);
     if (run.job.schedule.total_ops() <= terms.most_kept_ops) contender.run = std::move(run);
   } catch (const InputError& error) {

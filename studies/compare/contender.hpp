@@ -31,14 +31,15 @@ struct Terms {
   Equal equal = Equal::kDevices;
   std::optional<Bytes> memory_limit;  // per device, everything counted
   std::string limit_shares;  // the same in toy units, where it was typed as a number of device shares; else empty
+  std::string runs_in;       // a framework's name: what it refuses is listed with its reason
   bool all = false;          // every schedule was asked for
   int devices = 0;           // of the job: for Equal::kStages, the number of stages
   int microbatches = 0;
   std::size_t most_kept_ops = 0;  // runs of at most so many are kept, op by op
 };
 
-// The names to compare, of `runs_in` where that names a framework: those given, each once, or the whole catalog for
-// none and for "all".
+// The names to compare: those given, each once, or for none and for "all" the whole catalog, of which `runs_in`, where
+// that names a framework, leaves what it has. Throws InputError C001 where it has none of them.
 [[nodiscard]] std::vector<std::string> contender_names(const Scenario& scenario, const std::string& runs_in, bool& all);
 
 // What a scenario means for one schedule among several: -v and --param go to those that know them, so not to tables.

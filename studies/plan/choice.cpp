@@ -67,6 +67,26 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   return flags;
 }
 
+FrameworkChoice framework_choice(const PlanChoice& choice) {
+  FrameworkChoice seen;
+  seen.schedule = choice.schedule;
+  seen.params = choice.params;
+  seen.tensor = choice.tensor;
+  seen.context = choice.context;
+  seen.expert = choice.expert;
+  seen.pipeline = choice.pipeline;
+  seen.chunks = choice.chunks;
+  seen.data = choice.data;
+  seen.zero = choice.zero;
+  seen.sequence = choice.sequence;
+  seen.microbatch = choice.microbatch;
+  seen.microbatches = choice.microbatches;
+  seen.recompute = choice.recompute;
+  seen.recompute_stages = choice.recompute_stages;
+  seen.rank_order = choice.rank_order;
+  return seen;
+}
+
 std::string to_string(const PlanChoice& choice) {
   std::string text;
   const auto add = [&](const char* separator, const std::string& part) {

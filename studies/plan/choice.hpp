@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/frameworks/run_rules.hpp"
 #include "scenario/request/scenario.hpp"
 
 namespace debubble {
@@ -38,6 +39,9 @@ struct PlanChoice {
 // Leaves out what flags say of a part that the step of this ZeRO stage does not have, or has anyway. Returns the last
 // such flag; empty: all of them change something.
 std::string leave_out_idle(int zero, StepFlags& step);
+
+// As frameworks' rules see it.
+[[nodiscard]] FrameworkChoice framework_choice(const PlanChoice& choice);
 
 // `job`: what every choice has in common; it keeps whatever a choice does not decide.
 [[nodiscard]] ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job);

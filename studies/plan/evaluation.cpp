@@ -275,8 +275,10 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
   return pattern;
 }
 
-std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                const std::map<PatternKey, Pattern>& patterns) {
+namespace {
+
+std::vector<Evaluation> bounded_all(const PlanRequest& request, const std::vector<PlanChoice>& choices,
+                                    const std::map<PatternKey, Pattern>& patterns) {
   if (has_open_cut(request, choices.front())) return bounded_open_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
   KnownCuts cuts;
@@ -293,6 +295,39 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
     }
     begin = end;
   }
+  return all;
+}
+
+}  // namespace
+
+bool refuse_by_rules(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
+  if (request.runs_in.empty() || request.rules == nullptr) return false;
+  const auto told = request.rules->refusal(framework_choice(choice), "P035", "--runs-in");
+  if (told) refuse(one, InputError(*told));
+  return told.has_value();
+}
+
+std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
+                                const std::map<PatternKey, Pattern>& patterns) {
+  std::vector<Evaluation> all(choices.size());
+  std::vector<PlanChoice> allowed;
+  std::vector<std::size_t> places;
+  const RunRules* const rules = request.runs_in.empty() ? nullptr : request.rules.get();
+  std::map<const FrameworkRule*, Evaluation> refusals;  // each told of the first that breaks it
+  for (std::size_t k = 0; k < choices.size(); ++k) {
+    const FrameworkRule* const broken = rules == nullptr ? nullptr : rules->broken(framework_choice(choices[k]));
+    if (broken != nullptr) {
+      Evaluation& refusal = refusals[broken];
+      if (refusal.code.empty()) (void)refuse_by_rules(request, choices[k], refusal);
+      all[k] = refusal;
+      continue;
+    }
+    allowed.push_back(choices[k]);
+    places.push_back(k);
+  }
+  if (allowed.empty()) return all;
+  std::vector<Evaluation> found = bounded_all(request, allowed, patterns);
+  for (std::size_t k = 0; k < places.size(); ++k) all[places[k]] = std::move(found[k]);
   return all;
 }
 

@@ -57,6 +57,9 @@ struct Evaluation {
 // The first of what is wrong.
 void refuse(Evaluation& one, const InputError& error);
 
+// Whether the framework that --runs-in names refuses the choice, which then is illegal.
+bool refuse_by_rules(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
+
 // An order with few microbatches, or why there is none.
 struct Pattern {
   std::optional<OrderSummary> order;

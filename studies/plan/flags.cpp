@@ -42,7 +42,7 @@ FlagRows flag_rows(PlanFlags& flags) {
       {.name = "--runs-in",
        .group = kGroup,
        .words = kFrameworkWords,
-       .help = "only schedules this framework runs today",
+       .help = "only runs that this framework does today",
        .target = &flags.runs_in},
       {.name = "--objective",
        .alias = "--best",

@@ -4,8 +4,8 @@
 
 #include "formats/frameworks/torchtitan_models.hpp"
 #include "scenario/request/model_choice.hpp"
-#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/compare/runs_today.hpp"
 #include "studies/plan/framework_flags.hpp"
 #include "studies/plan/rank_orders.hpp"
 
@@ -219,13 +219,6 @@ void note_cut_and_split(const SplitToTell& split, const std::string& written, st
   }
 }
 
-[[noreturn]] void refuse_export(const std::string& framework, const std::string& why) {
-  throw InputError(
-      Diagnostic{"T054", "--to", framework + " cannot run this: it " + why,
-                 "`debubble list schedules` names the frameworks that run each schedule; `debubble plan` looks "
-                 "for the best run of each"});
-}
-
 }  // namespace
 
 FrameworkExport export_to_framework(const std::string& framework, const ScenarioFlags& flags, const Scenario& scenario,
@@ -234,11 +227,10 @@ FrameworkExport export_to_framework(const std::string& framework, const Scenario
     throw InputError(
         Diagnostic{"C004", "--to", "a framework's configuration is of a model, and there is none", "add --model NAME"});
   }
+  require_runs_in(framework, scenario, job);
   const TrainingSetup& setup = *scenario.transformer.setup;
   const PlanChoice choice = exported_choice(flags, scenario, job);
   const std::int64_t batch = choice.microbatch * choice.microbatches * choice.data;
-  const bool table = find_schedule(choice.schedule) == nullptr;
-  if (table && framework != "torchtitan") refuse_export(framework, "does not run the table " + choice.schedule);
   const ChosenRun run{job,
                       *scenario.profile,
                       batch,
@@ -247,7 +239,6 @@ FrameworkExport export_to_framework(const std::string& framework, const Scenario
                       flags.transformer.recompute_blocks};
   const FrameworkFlags made = framework_flags(framework, choice, run);
   FrameworkExport out;
-  if (made.text.empty()) refuse_export(framework, made.note);
   if (!made.note.empty()) out.notes.push_back(made.note);
   if (framework == "Megatron-LM") {
     out.text = megatron_model(setup) + one_a_line(made.text);

@@ -14,8 +14,8 @@ struct FrameworkExport {
   std::vector<std::string> notes;  // what else it needs, and what it does not do
 };
 
-// `framework` is one of kFrameworks. Throws InputError: C004 without a model, T054 where it does not run the schedule
-// or its sharding at all.
+// `framework` is one of kFrameworks. Throws InputError: C004 without a model, T054 where its rules refuse the
+// run.
 [[nodiscard]] FrameworkExport export_to_framework(const std::string& framework, const ScenarioFlags& flags,
                                                   const Scenario& scenario, const Job& job);
 

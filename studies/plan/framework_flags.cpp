@@ -8,7 +8,6 @@
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
-#include "studies/plan/rank_orders.hpp"
 #include "studies/plan/space.hpp"
 
 namespace debubble {
@@ -16,35 +15,6 @@ namespace {
 
 std::string argument(const char* name, std::int64_t value) {
   return std::string(" ") + name + " " + std::to_string(value);
-}
-
-// torchtitan's data ranks all shard everything, or are replicas. Empty: what the choice shards is one of these.
-std::string torchtitan_loss(const PlanChoice& choice) {
-  if (choice.zero == 0 || choice.zero == 3) return "";
-  return "shards all or nothing: ZeRO-" + std::to_string(choice.zero) +
-         " becomes replicas here, which take more memory";
-}
-
-// Why its order, its stages' recomputation or its ranks' places are not the choice's. Empty: they are.
-std::string placement_obstacle(const PlanChoice& choice, const std::string& framework) {
-  if (!choice.params.empty()) return "runs " + choice.schedule + " as it is, without " + choice.params.front();
-  if (!choice.recompute_stages.empty()) return "recomputes alike on all stages";
-  if (choice.rank_order.empty() || (framework == "Megatron-LM" && choice.rank_order == kPipelineInside)) return "";
-  return "places its ranks in the order " + std::string(kUsualRankOrder) + ", not " + choice.rank_order;
-}
-
-// Why it cannot run the choice: its schedule, or the sharding and context ranks of its pipelines. Empty: it can.
-std::string obstacle(const PlanChoice& choice, const std::string& framework) {
-  if (!runs_in(choice, framework)) return "does not run " + choice.schedule;
-  if (std::string why = placement_obstacle(choice, framework); !why.empty()) return why;
-  if (framework == "torchtitan") return torchtitan_loss(choice);
-  const bool sharded = choice.zero > 1 && choice.pipeline > 1;
-  if (framework == "DeepSpeed") {
-    if (sharded) return "its pipelines take ZeRO-1 at most";
-    return choice.context > 1 ? "has no context ranks" : "";
-  }
-  if (!sharded) return "";
-  return "shards gradients and weights (ZeRO-" + std::to_string(choice.zero) + ") without a pipeline only";
 }
 
 // Megatron-LM cuts evenly unless a layout says otherwise.
@@ -55,22 +25,6 @@ std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile
   } catch (const InputError&) {
     return "";  // a cut inside the embedding or the head
   }
-}
-
-// What of --recompute-blocks a framework has an argument for.
-bool recomputes_as(const std::string& blocks, const std::string& framework) {
-  if (blocks.empty() || (blocks.starts_with("chunks:") && framework != "torchtitan")) return true;
-  return blocks.starts_with("first:") && framework == "Megatron-LM";
-}
-
-// Why a framework has no argument for what recomputes. Empty: it has.
-std::string recomputation_obstacle(const PlanChoice& choice, const ChosenRun& run, const std::string& framework) {
-  const std::string& modules = run.recompute_modules;
-  const bool by_cost = modules == "op" || modules.starts_with("budget=");
-  if (choice.recompute == 1 && by_cost && framework != "torchtitan")
-    return "has no argument for --recompute-modules " + modules;
-  if (choice.recompute == 0 || recomputes_as(run.recompute_blocks, framework)) return "";
-  return "has no argument for --recompute-blocks " + run.recompute_blocks;
 }
 
 std::string megatron_recomputation(const PlanChoice& choice, std::string modules, const std::string& blocks) {
@@ -92,8 +46,6 @@ std::string megatron_user_buffers(const PlanChoice& choice, const UserBuffers& b
 
 FrameworkFlags megatron(const PlanChoice& choice, const ChosenRun& run) {
   FrameworkFlags flags{"Megatron-LM", "", ""};
-  flags.note = obstacle(choice, flags.framework);
-  if (!flags.note.empty()) return flags;
   flags.text = argument("--tensor-model-parallel-size", choice.tensor) +
                argument("--pipeline-model-parallel-size", choice.pipeline) +
                megatron_cut(choice, run.job, run.profile) + argument("--micro-batch-size", choice.microbatch) +
@@ -155,16 +107,11 @@ FrameworkFlags torchtitan(const PlanChoice& choice, const ChosenRun& run) {
   }
   flags.text += "[activation_checkpoint]\nmode = \"" + std::string(kRecomputeWords[choice.recompute]) + "\"\n";
   if (choice.recompute == 1 && run.recompute_modules == "op") flags.text += "selective_ac_option = \"op\"\n";
-  for (const std::string& loss : {torchtitan_loss(choice), placement_obstacle(choice, flags.framework)}) {
-    if (!loss.empty()) flags.note += (flags.note.empty() ? "" : ". ") + loss;
-  }
   return flags;
 }
 
 FrameworkFlags deepspeed(const PlanChoice& choice, std::int64_t global_batch) {
   FrameworkFlags flags{"DeepSpeed", "", ""};
-  flags.note = obstacle(choice, flags.framework);
-  if (!flags.note.empty()) return flags;
   flags.text = "{\"train_batch_size\": " + std::to_string(global_batch) +
                ", \"train_micro_batch_size_per_gpu\": " + std::to_string(choice.microbatch) +
                ", \"gradient_accumulation_steps\": " + std::to_string(choice.microbatches) +
@@ -176,16 +123,7 @@ FrameworkFlags deepspeed(const PlanChoice& choice, std::int64_t global_batch) {
 
 }  // namespace
 
-bool runs_in(const PlanChoice& choice, const std::string& framework) {
-  if (choice.pipeline == 1) return true;
-  const ScheduleEntry* entry = find_schedule(choice.schedule);
-  return entry != nullptr && names_framework(entry->frameworks, framework);
-}
-
-bool can_run(const PlanChoice& choice, const std::string& framework) { return obstacle(choice, framework).empty(); }
-
 FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice, const ChosenRun& run) {
-  if (const std::string why = recomputation_obstacle(choice, run, framework); !why.empty()) return {framework, "", why};
   if (framework == "Megatron-LM") return megatron(choice, run);
   if (framework == "torchtitan") return torchtitan(choice, run);
   return deepspeed(choice, run.global_batch);

@@ -27,14 +27,8 @@ struct ChosenRun {
   std::string recompute_blocks{};  // "first:2", where not all of them do
 };
 
-// `framework` is one of kFrameworks (schedules/frameworks.hpp).
+// `framework` is one of kFrameworks (schedules/frameworks.hpp), whose rules the choice does not break.
 [[nodiscard]] FrameworkFlags framework_flags(const std::string& framework, const PlanChoice& choice,
                                              const ChosenRun& run);
-
-// Whether the catalog says that the framework runs the choice's schedule today; one device alone runs everywhere.
-[[nodiscard]] bool runs_in(const PlanChoice& choice, const std::string& framework);
-
-// Whether the framework runs the choice: its schedule, with its sharding and its context ranks.
-[[nodiscard]] bool can_run(const PlanChoice& choice, const std::string& framework);
 
 }  // namespace debubble

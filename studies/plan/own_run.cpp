@@ -177,7 +177,7 @@ OwnRun read_own_run(const PlanFlags& flags, ScenarioFlags& job) {
 
 OwnStanding judge_own_run(const OwnRun& run, const PlanRequest& request, const std::vector<PlannedRun>& plans) {
   OwnStanding standing;
-  simulate_choice(request, run.choice, standing.found);
+  if (!refuse_by_rules(request, run.choice, standing.found)) simulate_choice(request, run.choice, standing.found);
   if (!was_simulated(standing.found)) return standing;
   standing.faster = std::count_if(plans.begin(), plans.end(),
                                   [&](const PlannedRun& plan) { return plan.step < standing.found.run.step; });

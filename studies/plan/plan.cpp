@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,6 +28,9 @@ class PlanMaker {
  public:
   PlanMaker(PlanJob asked, Progress& progress, PlanRanks* ranks) : progress_(progress), ranks_(ranks) {
     plan_.asked = std::move(asked);
+    for (const char* const framework : kFrameworks) {
+      rules_.emplace(framework, RunRules(framework, plan_.asked.request.framework_job));
+    }
   }
 
   Plan run() {
@@ -72,6 +76,10 @@ class PlanMaker {
 
  private:
   [[nodiscard]] const PlanJob& asked() const { return plan_.asked; }
+
+  [[nodiscard]] bool can_run(const PlanChoice& choice, const std::string& framework) const {
+    return rules_.at(framework).allow(framework_choice(choice));
+  }
 
   void add_left_out() {
     if (asked().left_out.empty()) return;
@@ -179,7 +187,7 @@ class PlanMaker {
   // Faster ones take the place of those that only balance time. What was among the best has been cut before.
   void cut_alternatives_for_links() {
     if (!weighs_links()) return;
-    const auto can_be_cut = [](const Alternative& one) {
+    const auto can_be_cut = [&](const Alternative& one) {
       return one.run && one.run->choice.partition.empty() && can_run(cut_by_links(one.run->choice), one.framework);
     };
     std::vector<PlannedRun> others;
@@ -282,6 +290,10 @@ class PlanMaker {
   }
 
   [[nodiscard]] FrameworkFlags flags_to_paste(const std::string& framework, const Shown& one) const {
+    if (const auto why = rules_.at(framework).refusal(framework_choice(*one.choice), "T054", "")) {
+      const std::string told = why->message.substr(why->message.find(' ') + 1);
+      return {framework, "", told + ": " + why->help};
+    }
     return framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario));
   }
 
@@ -348,6 +360,7 @@ class PlanMaker {
   PlanRanks* ranks_;                             // or null
   std::chrono::steady_clock::time_point begin_;  // of the search
   std::vector<PlanChoice> cut_for_links_;        // tried so
+  std::map<std::string, RunRules> rules_;        // by framework
   Plan plan_;
 };
 

@@ -20,6 +20,7 @@
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/words.hpp"
+#include "studies/compare/runs_today.hpp"
 #include "studies/parallel.hpp"
 
 namespace debubble {
@@ -307,6 +308,7 @@ class PlanReader {
     read_.unequal_ranks = !probe.profile->ranks.empty();
     read_.request.layers = static_cast<int>(probe.profile->layers.size());
     read_.request.sequence = probe.profile->sequence_length;
+    read_rules(probe);
     if (!probe.transformer.setup) {
       read_.request.microbatch = std::max<std::int64_t>(1, probe.profile->microbatch_size);
       if (read_.own) set_own_microbatch(*read_.own, read_.request.microbatch);
@@ -315,6 +317,15 @@ class PlanReader {
     const TransformerShape& shape = probe.transformer.setup->shape;
     read_.request.heads = shape.heads;
     read_.request.experts = shape.experts;
+  }
+
+  void read_rules(const Scenario& probe) {
+    PlanRequest& request = read_.request;
+    request.framework_job = framework_job(probe);
+    request.framework_job.modules = request.job.transformer.recompute_modules;
+    request.framework_job.blocks = request.job.transformer.recompute_blocks;
+    if (request.runs_in.empty()) return;
+    request.rules = std::make_shared<const RunRules>(request.runs_in, request.framework_job);
   }
 
   void read_batch() {

@@ -160,15 +160,38 @@ class SpaceMaker {
       const bool named = asked.contains(&entry);
       if (asked.empty() ? !is_usual(entry) : !named) continue;
       if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
+      const auto allowed = with_own_order(entry);
       const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostStagesPerDevice;
       for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
         if (!is_allowed(chunks_, chunks)) continue;
-        for (PlanVariant& one : variants_with(entry, chunks, request_.allowed)) {
+        for (PlanVariant& one : variants_with(entry, chunks, allowed)) {
           if (named || chunks_ || is_usual_variant(one)) space_.variants.push_back(std::move(one));
         }
       }
     }
+    if (space_.variants.empty()) refuse_named(asked);
     check_params();
+  }
+
+  // The orders of PyTorch's classes, which parameters ask for.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> with_own_order(const ScheduleEntry& entry) const {
+    std::map<std::string, std::vector<std::string>> allowed = request_.allowed;
+    if (request_.runs_in != "torchtitan" && request_.runs_in != "PyTorch") return allowed;
+    if (entry.name == "interleaved" && !allowed.contains("group")) allowed.insert({"rounding", {"pytorch"}});
+    if (entry.name == "gpipe") allowed.insert({"backward", {"ascending"}});
+    return allowed;
+  }
+
+  // Where the framework has none of the schedules that are named, its rule says so.
+  void refuse_named(const std::set<const ScheduleEntry*>& asked) const {
+    if (request_.rules == nullptr || asked.empty()) return;
+    FrameworkChoice choice;
+    choice.schedule = (*asked.begin())->name;
+    choice.pipeline = 2;
+    choice.microbatches = 2;
+    if (const auto refusal = request_.rules->refusal(choice, "P035", place_of(request_, "schedule"))) {
+      throw InputError(*refusal);
+    }
   }
 
   // A parameter that no schedule of the space has would change nothing.

@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "formats/frameworks/run_rules.hpp"
 #include "studies/plan/choice.hpp"
 #include "studies/plan/variants.hpp"
 
@@ -30,6 +32,8 @@ struct PlanRequest {
   std::map<std::string, std::string> places;  // what named each of them: "--only schedule", "--tp"
   std::string runs_in;                        // a framework's name; empty: any, or none
   double margin = 0;                          // share of a device's memory that stays free, or a run is tight
+  std::shared_ptr<const RunRules> rules;      // its own, where there is one
+  FrameworkJob framework_job;                 // for the rules of others
   int machine = 8;                            // GPUs of a machine, the most tensor ranks
   int alike = 0;           // GPUs of a machine where machines are alike; 0: unknown (rank_orders.hpp)
   int layers = 0;          // of the model, embedding and head among them

@@ -44,7 +44,7 @@ TEST_CASE_IN_FOLDER("DeepSpeed: every rule refuses its example, and the legal co
   const FrameworkRules& rules = *rules_of_framework("deepspeed");
   CHECK(import_deepspeed(folder, std::string(rules.legal), "--world-size 8").status == 0);
   for (const FrameworkRule& rule : rules.rows) {
-    if (rule.example.empty()) continue;
+    if (rule.example.empty() || rule.of_run) continue;
     const std::string example(rule.example);
     const std::size_t file = example.find('{');
     Words flags = "--world-size 8";

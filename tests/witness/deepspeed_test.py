@@ -90,6 +90,30 @@ def compare_configurations(witness, config_of):
             witness.check("microbatch size", case, truth.train_micro_batch_size_per_gpu, ours.scenario.get("microbatch-size", 1))
 
 
+def runs(witness):
+    """ZeRO's stages with and without pipelines, as PipelineEngine takes them."""
+    from deepspeed.runtime.pipe import engine, module
+    engine.DeepSpeedEngine.__init__ = lambda *_, **__: None
+
+    def takes(p, stage):
+        if p == 1:
+            return True  # another engine
+        made = object.__new__(engine.PipelineEngine)
+        object.__setattr__(made, "__dict__", {"module": object.__new__(module.PipelineModule), "zero_optimization_stage": lambda: stage})
+        try:
+            engine.PipelineEngine.__init__(made)
+        except AssertionError as error:
+            return "incompatible" not in str(error)
+        except AttributeError:  # past its looks
+            return True
+
+    for p, stage in itertools.product((1, 2, 4), (0, 1, 2, 3)):
+        case = f"runs: p {p}, ZeRO-{stage}"
+        if witness.wanted(case):
+            flags = ("--model", "llama3-8b", "--hardware", "h100", "-p", str(p), "-m", "4", "--dp", "2", "--zero", str(stage))
+            witness.check("runs", case, takes(p, stage), witness.exports("deepspeed", *flags))
+
+
 def main():
     witness = door.Door("DeepSpeed 0.19.8", KNOWN)
     hollow.prepare(witness.frameworks, "cpuinfo", "einops", "msgpack", "ninja", "psutil", "tqdm")
@@ -111,6 +135,7 @@ def main():
     if witness.wanted("cut"):
         compare_cuts(witness, torch, module)
     compare_configurations(witness, config_of)
+    runs(witness)
     witness.finish()
 
 

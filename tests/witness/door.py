@@ -72,6 +72,12 @@ class Door:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             return list(pool.map(function, cases))
 
+    def exports(self, framework, *words):
+        """Whether the command has a paste of the run for the framework: what the framework refuses has none."""
+        done = self.run("export", "--to", framework, "-o", os.devnull, *words)
+        assert done.returncode == 0 or "refuses this" in done.stderr, f"{words}: {done.stderr}"
+        return done.returncode == 0
+
     def order(self, *words):
         """Each device's ops, as 0F0: of stage 0, microbatch 0, both where two overlap; or None where the command refuses."""
         done = self.run("export", "--to", "pytorch-csv", *words)

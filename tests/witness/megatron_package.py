@@ -34,7 +34,7 @@ from megatron.core.pipeline_parallel import schedules  # noqa: E402
 from megatron.core.tokenizers.utils.build_tokenizer import vocab_size_with_padding  # noqa: E402
 from megatron.core.transformer import dot_product_attention, transformer_block  # noqa: E402
 from megatron.core.transformer.enums import LayerType  # noqa: E402
-from megatron.core.transformer.moe import moe_utils  # noqa: E402
+from megatron.core.transformer.moe import moe_layer, moe_utils  # noqa: E402
 from megatron.training import argument_utils, arguments  # noqa: E402
 
 for module in (rope_utils, moe_utils):  # kernels of Transformer Engine: there, never called
@@ -121,6 +121,19 @@ def verdict(words, world, counted):
         return types.SimpleNamespace(starts=False, why=f"{type(error).__name__}: {error}" if str(error) != "2" else said.getvalue())
     return types.SimpleNamespace(starts=True, args=args, config=config, microbatches=microbatches, stages=p * v, cut=cut, group=group,
                                  vocabulary=vocabulary, parameters=held)
+
+
+def experts_run(args):
+    """Whether a layer of experts takes its first step: it looks at its ranks before anything else."""
+    if not args.num_experts:
+        return True
+    layer = types.SimpleNamespace(training=True, attn_tp_group=Group(0, args.tensor_model_parallel_size), config=args)
+    try:
+        moe_layer.MoELayer.forward(layer, None)
+    except ValueError:
+        return False
+    except AttributeError:  # past that look
+        return True
 
 
 def parameters(args, vocabulary):

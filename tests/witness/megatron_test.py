@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Lines of arguments and orders, as Megatron-LM has them and as the command reads them."""
 import logging
+import os
 import shlex
 
 import door
@@ -46,6 +47,71 @@ def orders(witness, package):
                     witness.check("order", f"p {p}, m {m}, v {v}, group {group}", truth, ours)
 
 
+def runs(witness, package):
+    """What plan and export say of runs, and Megatron of the same ones as its arguments: orders, then what else a plan chooses."""
+    shape = "layers=16,hidden=1024,heads=16,kv_heads=4,feed_forward=3584,vocabulary=32000,tied_embedding=no"
+    dense = ("--model", "llama-7b", "--model-size", shape, "--sequence", "2048", "--hardware", "h100")
+    mixed = ("--model", "mixtral-8x7b", "--model-size", "layers=8,hidden=1024,heads=16,kv_heads=4", "--sequence", "2048", "--hardware", "h100")
+    cases = []
+    for p in (2, 4):
+        for v in (1, 2):
+            for m in (1, 2, 3, 4, 6, 9, 10):
+                for group in (None, p + 1, 2 * p) if v > 1 else (None,):
+                    ours = ("--schedule", "interleaved", "-v", "2", *(("--param", f"group={group}") if group else ())) if v > 1 else ()
+                    if v > 1 and group and group < min(p, m):
+                        continue
+                    stages = "|".join(["t" * (16 // p // v)] * (p * v))
+                    theirs = f"--pipeline-model-parallel-layout E{stages}L " + (f"--microbatch-group-size-per-virtual-pipeline-stage {group}" if group else "")
+                    cases.append((dense, (*ours, "-p", str(p), "-m", str(m)), f"{megatron_lines.LLAMA} --num-layers 16 --pipeline-model-parallel-size "
+                                  f"{p} --micro-batch-size 1 --global-batch-size {m} {theirs}", p))
+    line = f"{megatron_lines.LLAMA} --num-layers 16 --micro-batch-size 1 --global-batch-size 16"
+    fsdp = "--use-megatron-fsdp --ckpt-format fsdp_dtensor --data-parallel-sharding-strategy"
+    for ours, theirs, world in (
+            ("-p 1 -m 8 --dp 2 --zero 1", "--use-distributed-optimizer", 2), ("-p 1 -m 8 --dp 2 --zero 2", f"{fsdp} optim_grads", 2),
+            ("-p 1 -m 8 --dp 2 --zero 3", f"{fsdp} optim_grads_params", 2),
+            ("-p 2 -m 8 --dp 2 --zero 3", f"--pipeline-model-parallel-size 2 {fsdp} optim_grads_params", 4),
+            ("-p 1 -m 16 --recompute full --recompute-blocks first:2",
+             "--recompute-granularity full --recompute-method block --recompute-num-layers 2", 1),
+            ("-p 1 -m 16 --recompute selective --recompute-modules mlp", "--recompute-granularity selective --recompute-modules mlp", 1),
+            ("-p 1 -m 16 --recompute selective --recompute-modules op", "--recompute-granularity selective --recompute-modules op", 1),
+            ("-p 1 -m 16 --cp 2", "--context-parallel-size 2", 2), ("-p 1 -m 16 --tp 2", "--tensor-model-parallel-size 2", 2),
+            ("-p 1 -m 16 --tp 8 --sequence-parallel", "--tensor-model-parallel-size 8 --sequence-parallel", 8),
+            ("-p 1 -m 8 --dp 2 --moment-dtype bf16", "--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16", 2),
+            ("-p 1 -m 8 --dp 2 --zero 1 --moment-dtype bf16",
+             "--use-distributed-optimizer --use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16", 2),
+            ("-p 1 -m 8 --dp 2 --dtype fp8 --fp8-weights alone", "--fp8-format hybrid --fp8-param-gather", 2),
+            ("-p 1 -m 8 --dp 2 --zero 1 --dtype fp8 --fp8-weights alone", "--use-distributed-optimizer --fp8-format hybrid --fp8-param-gather", 2)):
+        cases.append((dense, ours.split(), f"{line} {theirs}", world))
+    line = f"{megatron_lines.EXPERTS} --moe-token-dispatcher-type alltoall --micro-batch-size 1 --global-batch-size 16"
+    overlap = "--overlap-moe-expert-parallel-comm"
+    for ours, theirs, world in (
+            ("-p 1 -m 4 --dp 4 --ep 4", "--expert-model-parallel-size 4", 4),
+            ("-p 1 -m 4 --dp 4 --ep 4 --moe-overlap on", f"--expert-model-parallel-size 4 {overlap}", 4),
+            ("-p 2 -m 4 --dp 4 --ep 4 --moe-overlap on", f"--expert-model-parallel-size 4 --pipeline-model-parallel-size 2 {overlap}", 8),
+            ("-p 2 -m 4 --dp 4 --ep 4 --moe-overlap on --schedule interleaved -v 2",
+             f"--expert-model-parallel-size 4 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 {overlap}", 8),
+            ("-p 1 -m 4 --dp 4 --ep 4 --moe-overlap on --recompute full",
+             f"--expert-model-parallel-size 4 {overlap} --recompute-granularity full --recompute-method uniform --recompute-num-layers 1", 4),
+            ("-p 1 -m 4 --dp 4 --ep 2 --tp 2", "--expert-model-parallel-size 2 --tensor-model-parallel-size 2", 8),
+            ("-p 1 -m 4 --dp 4 --ep 2 --tp 2 --sequence-parallel",
+             "--expert-model-parallel-size 2 --tensor-model-parallel-size 2 --sequence-parallel", 8),
+            ("-p 1 -m 4 --dp 4 --ep 4 --etp 1 --tp 2 --sequence-parallel --rank-order tp,cp,pp,dp",
+             "--expert-model-parallel-size 4 --expert-tensor-parallel-size 1 --tensor-model-parallel-size 2 --sequence-parallel "
+             "--use-tp-pp-dp-mapping", 8),
+            ("-p 2 -m 4 --dp 4 --ep 4 --etp 1 --tp 2 --sequence-parallel --rank-order tp,cp,pp,dp",
+             "--expert-model-parallel-size 4 --expert-tensor-parallel-size 1 --tensor-model-parallel-size 2 --sequence-parallel "
+             "--pipeline-model-parallel-size 2 --use-tp-pp-dp-mapping", 16)):
+        cases.append((mixed, ours.split(), f"{line} {theirs}", world))
+    cases = [case for case in cases if witness.wanted("runs " + " ".join(case[1]))]
+    ours = witness.of_all(lambda case: witness.exports("megatron", *case[0], *case[1]), cases)
+    for (_, flags, words, world), exported in zip(cases, ours):
+        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32" if "fsdp" in words else "1"
+        truth = package.verdict(words.split(), world, False)
+        starts = truth.starts and package.experts_run(truth.args)
+        witness.check("runs", f"runs {' '.join(flags)} ({'' if truth.starts else truth.why.splitlines()[-1][:120]})", starts, exported)
+    os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
+
+
 def main():
     witness = door.Door("Megatron-LM 0.19.2", KNOWN)
     hollow.prepare(witness.frameworks)
@@ -62,6 +128,7 @@ def main():
         compare(witness, part, words, world, counted, package.verdict(words.split(), world, counted), ours)
     if witness.wanted("order"):
         orders(witness, package)
+    runs(witness, package)
     witness.finish()
 
 

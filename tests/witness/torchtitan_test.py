@@ -101,6 +101,26 @@ def compare_cut(witness, package, config, blocks, p, schedule, first, last, laye
     witness.check("microbatches", case, truth[1], ours.report["schedule"]["microbatches"])
 
 
+def runs(witness, package, config):
+    """Runs as plan and export see them, and torchtitan's own choice of stages, schedule and mesh."""
+    ours_of = {"1F1B": "1f1b", "GPipe": "gpipe", "Interleaved1F1B": "interleaved", "LoopedBFS": "breadth-first",
+               "InterleavedZeroBubble": "interleaved-zb", "ZBVZeroBubble": "zb-v", "DualPipeV": "dualpipe-v"}
+    own = {"GPipe": ("--param", "backward=ascending"), "Interleaved1F1B": ("--param", "rounding=pytorch")}
+    for name, p, m in itertools.product(ours_of, (2, 4), (1, 2, 3, 4, 6, 8, 9, 12)):
+        case = f"runs {name}, pp {p}, m {m}"
+        if not witness.wanted(case):
+            continue
+        flags = ("--schedule", ours_of[name], "-p", str(p), "-m", str(m), *own.get(name, ()))
+        if witness.order(*flags) is None:
+            continue  # no order at all
+        asked = copy.copy(config)
+        asked.parallelism, asked.training = copy.copy(config.parallelism), copy.copy(config.training)
+        asked.training.local_batch_size = m
+        asked.parallelism.pipeline_parallel_degree, asked.parallelism.pipeline_parallel_schedule = p, name
+        truth = cut_of(package, asked, types.SimpleNamespace(pp=p)) is not None
+        witness.check("runs", case, truth, witness.exports("torchtitan", "--model", "llama3-8b", "--hardware", "h100", *flags))
+
+
 def main():
     witness = door.Door("torchtitan 0.3.0", KNOWN)
     hollow.prepare(witness.frameworks, *ABSENT)
@@ -128,6 +148,7 @@ def main():
     names = [["tok_embeddings", "layers.0"], ["layers.1", "layers.2", "layers.3"], ["layers.4"], ["layers.5", "layers.6", "layers.7", "norm", "lm_head"]]
     for p, schedule in ((4, "1F1B"), (2, "Interleaved1F1B"), (4, "GPipe")):
         compare_cut(witness, package, base, 8, p, schedule, 1, 1, None, 8, {"module_fqns_per_model_part": names})
+    runs(witness, package, base)
     witness.finish()
 
 

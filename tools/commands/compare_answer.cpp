@@ -111,7 +111,7 @@ FlagRows terms_rows(CompareFlags& flags) {
       {.name = "--runs-in",
        .group = "Run",
        .words = kFrameworkWords,
-       .help = "only schedules this framework runs today",
+       .help = "only runs that this framework does today",
        .target = &flags.runs_in},
       {.name = "--memory-limit",
        .group = "Run",
@@ -124,8 +124,8 @@ FlagRows terms_rows(CompareFlags& flags) {
 CompareRequest check_compare(const CompareFlags& flags, std::size_t most_kept_ops) {
   CompareRequest request{check_scenario(flags.scenario), {}, {}};
   request.terms = terms_of(flags, request.scenario, most_kept_ops);
-  request.names = contender_names(
-      request.scenario, flags.runs_in.empty() ? "" : parse_framework(flags.runs_in, "--runs-in"), request.terms.all);
+  if (!flags.runs_in.empty()) request.terms.runs_in = parse_framework(flags.runs_in, "--runs-in");
+  request.names = contender_names(request.scenario, request.terms.runs_in, request.terms.all);
   check_compared_params(request.scenario, request.names);
   return request;
 }

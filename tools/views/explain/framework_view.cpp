@@ -29,6 +29,14 @@ std::string framework_text(const FrameworkRules& rules, const ViewStyle& style) 
     }
     if (!part.empty()) text += "\n" + std::string(title) + "\n" + part;
   }
+  if (!rules.facts.empty()) text += "\nNames in capitals\n\n";
+  for (const RuleFact& fact : rules.facts) {
+    std::string flags(fact.flags);
+    for (std::size_t at = flags.find(','); at != std::string::npos; at = flags.find(',', at + 2))
+      flags.insert(at + 1, " ");
+    const std::string from = flags.empty() ? "" : " (" + flags + ")";
+    text += paragraph(std::string(fact.name) + ": " + std::string(fact.meaning) + from, style, 2);
+  }
   return text;
 }
 

@@ -1,0 +1,160 @@
+// The rules of frameworks for runs that debubble is asked for: one table for import, export, plan and compare.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+#include "formats/frameworks/run_rules.hpp"
+#include "formats/rules/rule_condition.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+Words export_to(const std::string& framework, const std::string& more) {
+  std::string flags = "export -o out --hardware h100 --to " + framework;
+  for (const char* own : {" --model llama3-8b", " -p 1", " -m 4"}) {
+    const std::string flag = std::string(own).substr(0, std::string(own).find(' ', 1)) + " ";
+    if ((" " + more).find(flag) == std::string::npos) flags += own;
+  }
+  return joined(Words(flags), Words(more));
+}
+
+FrameworkChoice pipelined(const char* schedule, int chunks, std::int64_t microbatches) {
+  FrameworkChoice choice;
+  choice.schedule = schedule;
+  choice.pipeline = 4;
+  choice.chunks = chunks;
+  choice.microbatches = microbatches;
+  return choice;
+}
+
+}  // namespace
+
+TEST_CASE("every name in a condition of a framework's rules has a meaning, and every meaning a condition") {
+  for (const FrameworkRules& rules : framework_rules()) {
+    std::set<std::string> used;
+    for (const FrameworkRule& rule : rules.rows) {
+      if (rule.kind != RuleKind::kRefuses) continue;
+      const RuleCondition condition(rule.condition);
+      for (const std::string_view name : condition.names()) {
+        if (!name.starts_with("--")) used.insert(std::string(name));
+      }
+    }
+    std::set<std::string> known;
+    for (const RuleFact& fact : rules.facts) {
+      CHECK(known.insert(std::string(fact.name)).second);
+      CHECK_FALSE(fact.meaning.empty());
+    }
+    CAPTURE(rules.name);
+    for (const std::string& name : used) {
+      CAPTURE(name);
+      CHECK(known.contains(name));
+    }
+    // Of those that all frameworks share, one may have a rule for and another none.
+    std::vector<RuleFact> shared;
+    add_run_facts(shared);
+    for (const RuleFact& fact : shared) known.erase(std::string(fact.name));
+    for (const std::string& name : known) {
+      CAPTURE(name);
+      CHECK(used.contains(name));
+    }
+  }
+}
+
+TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the rule is named") {
+  int tried = 0;
+  for (const FrameworkRules& rules : framework_rules()) {
+    if (rules.name == "nanotron" || rules.name == "pytorch") continue;
+    CAPTURE(rules.name);
+    CHECK(folder.run(export_to(std::string(rules.name), "-p 4 -m 8")).status == 0);
+    for (const FrameworkRule& rule : rules.rows) {
+      const bool of_run = rule.of_run || rules.name == "torchtitan";
+      if (rule.kind != RuleKind::kRefuses || !of_run || rule.example.empty()) continue;
+      const Outcome refused = folder.run(export_to(std::string(rules.name), std::string(rule.example)));
+      CAPTURE(rule.example);
+      CAPTURE(refused.err);
+      CHECK(refused.status == 2);
+      CHECK(contains(refused.err, "error[T054]: " + std::string(rules.title) + " refuses this: "));
+      CHECK(contains(refused.err, std::string(rule.text)));
+      ++tried;
+    }
+  }
+  CHECK(tried > 30);
+}
+
+TEST_CASE("orders that frameworks have: groups, rounds and ascending backwards") {
+  const FrameworkJob job;
+  const RunRules megatron("Megatron-LM", job);
+  const RunRules pytorch("PyTorch", job);
+  struct {
+    const char* schedule;
+    int chunks;
+    std::int64_t microbatches;
+    const char* param;
+    bool in_megatron;
+    bool in_pytorch;
+  } const rows[]{{"1f1b", 1, 8, "", true, true},
+                 {"1f1b", 1, 3, "", true, false},
+                 {"interleaved", 2, 8, "", true, true},
+                 {"interleaved", 2, 10, "", false, false},
+                 {"interleaved", 2, 10, "rounding=pytorch", false, true},
+                 {"interleaved", 2, 11, "rounding=pytorch", false, false},
+                 {"interleaved", 2, 10, "group=5", true, true},
+                 {"interleaved", 2, 10, "group=6", true, false},
+                 {"interleaved", 2, 3, "", false, false},
+                 {"gpipe", 1, 8, "", false, false},
+                 {"gpipe", 1, 8, "backward=ascending", false, true},
+                 {"zb-v", 2, 8, "", false, true},
+                 {"zb-h2", 1, 8, "", false, false}};
+  for (const auto& row : rows) {
+    CAPTURE(row.schedule);
+    CAPTURE(row.microbatches);
+    CAPTURE(row.param);
+    FrameworkChoice choice = pipelined(row.schedule, row.chunks, row.microbatches);
+    if (*row.param != '\0') choice.params = {row.param};
+    CHECK(megatron.allow(choice) == row.in_megatron);
+    CHECK(pytorch.allow(choice) == row.in_pytorch);
+    CHECK(megatron.refusal(choice, "P035", "").has_value() != row.in_megatron);
+  }
+}
+
+TEST_CASE_IN_FOLDER("plan --runs-in ranks what the framework runs alone") {
+  const auto planned = [&](const std::string& more) {
+    return folder.json(
+        joined("plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 24 --memory 24GiB "
+               "--fix tp=2,pp=4 --only schedule=1f1b,interleaved --format json --top 40",
+               Words(more)));
+  };
+  const auto any = [](const nlohmann::json& plan, auto holds) {
+    return std::any_of(plan["runs"].begin(), plan["runs"].end(), [&](const auto& run) { return holds(run["choice"]); });
+  };
+  const auto by_stages = [](const nlohmann::json& choice) { return choice["recompute_stages"] != ""; };
+  CHECK(any(planned(""), by_stages));
+  const nlohmann::json megatron = planned("--runs-in megatron");
+  CHECK_FALSE(megatron["runs"].empty());
+  CHECK_FALSE(any(megatron, by_stages));
+  CHECK(megatron["frameworks"][0]["text"] != "");
+  bool told = false;
+  for (const nlohmann::json& one : megatron["search"]["illegal_by_code"]) told = told || one["code"] == "P035";
+  CHECK(told);
+}
+
+TEST_CASE_IN_FOLDER("what is asked for by name and refused says which rule") {
+  const std::string gpipe = folder.run("plan --model gpt2-large --gpus 8 --only schedule=gpipe --runs-in megatron").err;
+  CHECK(contains(gpipe, "error[P035]: Megatron-LM refuses this: --schedule gpipe\n  --> --only schedule\n"));
+  const Outcome stages = folder.run(
+      "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 24 --runs-in megatron --fix tp=2,pp=4 --only "
+      "recompute=full:0-1");
+  CHECK(stages.status == 1);
+  CHECK(contains(stages.out, "P035: Megatron-LM refuses this: --recompute-stages 0-1"));
+  const Outcome rows =
+      folder.run("compare -p 4 -m 10 --schedules 1f1b,interleaved,zb-h1 --runs-in megatron --details --width 300");
+  CHECK(rows.status == 0);
+  CHECK(contains(rows.out, "microbatches of a step 10"));
+  CHECK(contains(rows.out, "--schedule zb-h1"));
+}
+
+}  // namespace debubble::testing

@@ -13,7 +13,7 @@ void add_class_rules(std::vector<FrameworkRule>& rows) {
   rows.insert(rows.end(),
               {{kClassRefuses, "CLASS in Interleaved1F1B,InterleavedZeroBubble and MICROBATCHES % ROUNDS != 0",
                 "microbatches are a multiple of the rounds: microbatches / pipeline ranks, rounded down, at least 1",
-                kClassSource, "--schedule interleaved -p 4 -m 9 --param rounding=pytorch"},
+                kClassSource, ""},
                {kClassRefuses, "CLASS in 1F1B,DualPipeV and MICROBATCHES < STAGES",
                 "there are at least as many microbatches as stages", kClassSource, "-p 4 -m 3"},
                {kClassRefuses, "CLASS in ZBVZeroBubble,DualPipeV and CHUNKS != 2",
@@ -22,7 +22,6 @@ void add_class_rules(std::vector<FrameworkRule>& rows) {
 
 void add_class_facts(std::vector<RuleFact>& facts) {
   facts.insert(facts.end(), {{"CLASS", "schedule class"},
-                             {"PIPELINE", "pipeline ranks"},
                              {"STAGES", "stages"},
                              {"CHUNKS", "stages on each rank"},
                              {"MICROBATCHES", "microbatches"},
@@ -52,7 +51,7 @@ void add_titan_rules(std::vector<FrameworkRule>& rows) {
         "first_ and last_stage_less_layers are at most what a stage has", kTitanCut, ""},
        {kClassRefuses, "SEQUENCE % SEQUENCE_PARTS != 0",
         "the sequence is a multiple of the tensor ranks, and of twice the context ranks", "trainer.py: Trainer",
-        "--tp 4 --sequence-parallel --sequence 4098"},
+        "--cp 2 --zero 3 --sequence 4098"},
        {kClassRefuses, "TENSOR > 1 and ( HEADS % TENSOR != 0 or KV_HEADS % TENSOR != 0 )",
         "heads of queries and of keys are a multiple of the tensor ranks", kDecoder, "--tp 16 --sequence-parallel"},
        {kClassRefuses, "TIED and PIPELINE > 1", "a head that has the embedding's weights goes without a pipeline",
@@ -115,7 +114,8 @@ FrameworkRules torchtitan_rules() {
   add_class_rules(rules.rows);
   add_titan_rules(rules.rows);
   add_class_facts(rules.facts);
-  rules.facts.insert(rules.facts.end(), {{"SAMPLES", "local_batch_size"},
+  rules.facts.insert(rules.facts.end(), {{"PIPELINE", "pipeline ranks"},
+                                         {"SAMPLES", "local_batch_size"},
                                          {"MICROBATCH_SIZE", "pipeline_parallel_microbatch_size"},
                                          {"GRAPHS", "CUDA graphs"},
                                          {"STAGE_LAYERS", "layers of a stage, the ends' weights among them"},

@@ -134,7 +134,7 @@ void add_run_rules(std::vector<FrameworkRule>& rows) {
                 kSchedules, "--schedule zb-h2 -p 4 -m 8"},
                {kRefuses, "OTHER_PARAM", "it runs the schedule as it is, without this parameter", kSchedules, ""},
                {kRefuses, "MISSING_PARAM", "its order is the one with this parameter", kSchedules, ""},
-               {kRefuses, "RECOMPUTED_STAGES", "all stages recompute alike", kSettings,
+               {kRefuses, "RECOMPUTED_STAGES != all", "all stages recompute alike", kSettings,
                 "-p 4 -m 8 --recompute full --recompute-stages 0"},
                {kRefuses, "RANK_ORDER", "its ranks are placed in another order", kSettings,
                 "--tp 2 --sequence-parallel -p 2 -m 4 --dp 2 --rank-order dp,pp,tp,cp"}});
@@ -167,7 +167,7 @@ RunRules::RunRules(std::string_view framework, const FrameworkJob& job) : rules_
   };
   for (const auto& [rule, condition] : read_refusals_of(rules_)) {
     const bool chosen = std::any_of(condition.names().begin(), condition.names().end(), is_chosen);
-    if (chosen || condition.holds(of_job_)) rows_.push_back({rule, &condition});
+    if (chosen || rule->of_run || condition.holds(of_job_)) rows_.push_back({rule, &condition});
   }
   for (const Row& row : rows_) {
     if (row.rule->condition == kUnknownSchedule) unknown_schedule_ = row.rule;

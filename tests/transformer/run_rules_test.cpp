@@ -72,7 +72,8 @@ TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the 
     CHECK(folder.run(export_to(std::string(rules.name), "-p 4 -m 8")).status == 0);
     for (const FrameworkRule& rule : rules.rows) {
       const bool of_run = rule.of_run || rules.name == "torchtitan";
-      if (rule.kind != RuleKind::kRefuses || !of_run || rule.example.empty()) continue;
+      const bool by_table = rules.name == "torchtitan" && rule.condition == "UNKNOWN_SCHEDULE";
+      if (rule.kind != RuleKind::kRefuses || !of_run || by_table || rule.example.empty()) continue;
       const Outcome refused = folder.run(export_to(std::string(rules.name), std::string(rule.example)));
       CAPTURE(rule.example);
       CAPTURE(refused.err);
@@ -82,7 +83,7 @@ TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the 
       ++tried;
     }
   }
-  CHECK(tried > 30);
+  CHECK(tried > 25);
 }
 
 TEST_CASE("orders that frameworks have: groups, rounds and ascending backwards") {
@@ -123,10 +124,10 @@ TEST_CASE("orders that frameworks have: groups, rounds and ascending backwards")
 
 TEST_CASE_IN_FOLDER("plan --runs-in ranks what the framework runs alone") {
   const auto planned = [&](const std::string& more) {
-    return folder.json(
-        joined("plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 24 --memory 24GiB "
-               "--fix tp=2,pp=4 --only schedule=1f1b,interleaved --format json --top 40",
-               Words(more)));
+    return folder.json(joined(
+        "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 64 --memory 24GiB --only "
+        "schedule=1f1b,recompute=none,full,full:0-1 --fix tp=2,pp=4,microbatch=2,partition=auto --format json --top 40",
+        Words(more)));
   };
   const auto any = [](const nlohmann::json& plan, auto holds) {
     return std::any_of(plan["runs"].begin(), plan["runs"].end(), [&](const auto& run) { return holds(run["choice"]); });

@@ -1,6 +1,7 @@
 """What Megatron-LM itself makes of a line of arguments and of a schedule: its parser, checks, groups, model, functions."""
 import argparse
 import contextlib
+import dataclasses
 import io
 import os
 import sys
@@ -30,6 +31,7 @@ from megatron.core.enums import ModelType  # noqa: E402
 from megatron.core.models.common.embeddings import rope_utils  # noqa: E402
 from megatron.core.models.gpt import GPTModel, gpt_layer_specs  # noqa: E402
 from megatron.core.num_microbatches_calculator import ConstantNumMicroBatchesCalculator  # noqa: E402
+from megatron.core.optimizer.optimizer_config import OptimizerConfig  # noqa: E402
 from megatron.core.pipeline_parallel import schedules  # noqa: E402
 from megatron.core.tokenizers.utils.build_tokenizer import vocab_size_with_padding  # noqa: E402
 from megatron.core.transformer import dot_product_attention, transformer_block  # noqa: E402
@@ -74,7 +76,8 @@ def groups(args, rank):
         pipeline_model_parallel_size=args.pipeline_model_parallel_size,
         virtual_pipeline_model_parallel_size=args.virtual_pipeline_model_parallel_size,
         context_parallel_size=args.context_parallel_size, expert_model_parallel_size=args.expert_model_parallel_size,
-        expert_tensor_parallel_size=args.expert_tensor_parallel_size, create_gloo_process_groups=False)
+        expert_tensor_parallel_size=args.expert_tensor_parallel_size, create_gloo_process_groups=False,
+        order="tp-cp-ep-pp-dp" if args.use_tp_pp_dp_mapping else "tp-cp-ep-dp-pp")
 
 
 def cut_of(args, config):
@@ -133,6 +136,17 @@ def experts_run(args):
     except ValueError:
         return False
     except AttributeError:  # past that look
+        return True
+
+
+def optimizer_made(args):
+    """Whether its settings make an optimizer's."""
+    named = {field.name: getattr(args, field.name) for field in dataclasses.fields(OptimizerConfig) if hasattr(args, field.name)}
+    try:
+        return OptimizerConfig(**named) is not None
+    except (AssertionError, ValueError):
+        return False
+    except RuntimeError:  # past these looks: there is no Transformer Engine
         return True
 
 

@@ -107,7 +107,7 @@ def runs(witness, package):
     for (_, flags, words, world), exported in zip(cases, ours):
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "32" if "fsdp" in words else "1"
         truth = package.verdict(words.split(), world, False)
-        starts = truth.starts and package.experts_run(truth.args)
+        starts = truth.starts and package.experts_run(truth.args) and package.optimizer_made(truth.args)
         witness.check("runs", f"runs {' '.join(flags)} ({'' if truth.starts else truth.why.splitlines()[-1][:120]})", starts, exported)
     os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
 

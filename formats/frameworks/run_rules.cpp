@@ -75,7 +75,8 @@ RuleFacts megatron_job(const FrameworkJob& job) {
   if (job.experts > 0) {
     set_typed(facts, "num-experts", job.experts);
     set_typed(facts, "moe-grouped-gemm");
-    set_typed(facts, "moe-token-dispatcher-type", job.dispatch == "alltoall" ? "alltoall" : "flex");
+    const bool flexible = job.dispatch == "deepep" || job.dispatch == "hybridep";
+    set_typed(facts, "moe-token-dispatcher-type", flexible ? "flex" : job.dispatch);
     if (job.exchange_overlap) set_typed(facts, "overlap-moe-expert-parallel-comm");
   }
   if (job.overlap_reduce || job.overlap_gather) set_typed(facts, "overlap-grad-reduce");

@@ -33,7 +33,7 @@ struct FrameworkJob {
   bool eight_bit_weights = false;
   std::string first_moment = "fp32";
   std::string second_moment = "fp32";
-  std::string dispatch = "alltoall";  // "deepep", "hybridep"
+  std::string dispatch = "alltoall";  // "allgather", "deepep", "hybridep"
   bool exchange_overlap = false;
   bool context_all_to_all = false;
   bool coupled_transfers = false;

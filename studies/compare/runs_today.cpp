@@ -35,7 +35,8 @@ std::string kind_of_blocks(const RecomputeRule& rule) {
 }
 
 const char* word_of(MoeDispatch dispatch) {
-  return dispatch == MoeDispatch::kAllToAll ? "alltoall" : dispatch == MoeDispatch::kDeepEp ? "deepep" : "hybridep";
+  constexpr std::array<const char*, 4> kWords{"alltoall", "deepep", "hybridep", "allgather"};
+  return kWords.at(static_cast<std::size_t>(dispatch));
 }
 
 // "tp-cp-pp-dp"; empty for the usual one.

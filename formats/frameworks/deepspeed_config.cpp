@@ -107,11 +107,12 @@ class DeepSpeedReader {
 
   void read_pipeline() {
     scenario_.set("schedule", std::string("1f1b"));
-    scenario_.set("partition", std::string("deepspeed"));
     const std::string method = tree_.word("pipeline.partition").value_or("best");
-    if (method != "best" && method != "parameters") {
-      scenario_.find("DeepSpeed reads pipeline.partition nowhere: PipelineModule's partition_method says it; write " +
-                     ("partition = \"deepspeed:" + method + "\" where that is so"));
+    const bool usual = method == "best" || method == "parameters";
+    scenario_.set("partition", usual ? std::string("deepspeed") : "deepspeed:" + method);
+    if (!usual) {
+      scenario_.find("DeepSpeed reads pipeline.partition nowhere: it counts as PipelineModule's partition_method " +
+                     in_quotes(method));
     }
     const bool activations = tree_.flag("pipeline.pipe_partitioned", true);
     const bool gradients = tree_.flag("pipeline.grad_partitioned", true);

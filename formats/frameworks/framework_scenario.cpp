@@ -5,6 +5,7 @@
 
 #include "formats/frameworks/rules.hpp"
 #include "formats/frameworks/text_trees.hpp"
+#include "formats/frameworks/torchtitan_arguments.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/megatron/size_names.hpp"
 #include "formats/rules/refusal.hpp"
@@ -146,6 +147,8 @@ FrameworkScenario read_framework(const std::string& tool, std::string_view text,
                                  const FrameworkRequest& request) {
   ProblemList problems(name, framework_dialect());
   FrameworkScenario scenario;
+  const std::string arguments = tool == "torchtitan" ? titan_arguments_as_json(text, name) : "";
+  if (!arguments.empty()) text = arguments;
   if (const std::optional<JsonValue> root = parse_config_text(text, problems); root && problems.empty()) {
     ConfigTree tree(*root, problems);
     // Primus' files for torchtitan are given by either name.

@@ -113,7 +113,6 @@ std::vector<FrameworkChoice> widest_choices() {
   for (int k = 0; k < 4; ++k) {
     all.zero = k;
     all.recompute = k == 0 ? 0 : 1 + k % 2;
-    all.no_layout = k > 1;
     choices.push_back(all);
   }
   return choices;
@@ -294,11 +293,9 @@ void RunRules::add_megatron(const FrameworkChoice& choice, RuleFacts& facts) con
   const bool virtual_stages = choice.chunks > 1 && choice.pipeline > 1;
   if (virtual_stages && job_.coupled_transfers) set_typed(facts, "no-overlap-p2p-communication");
   const bool cut = choice.pipeline * choice.chunks > 1;
-  if (cut && !choice.no_layout) {
+  if (cut) {
     facts.give("pipeline-model-parallel-layout");
     if (!choice.layout.empty()) facts.set("pipeline-model-parallel-layout", RuleFacts::Words{choice.layout});
-  } else if (virtual_stages) {
-    set_typed(facts, "num-virtual-stages-per-pipeline-rank", choice.chunks);
   }
   add_derived_megatron_facts(facts, model * choice.data);
   facts.set("CHUNKS", virtual_stages ? choice.chunks : 1);

@@ -61,7 +61,6 @@ struct FrameworkChoice {
   std::string recompute_stages;
   std::string rank_order;  // "tp-cp-pp-dp"; empty: tp-cp-dp-pp
   std::string layout;      // of the cut, in Megatron-LM's letters; empty: some layout
-  bool no_layout = false;  // the cut has none
   bool by_table = false;   // an order that the framework has no name for may be told as a table
 };
 

@@ -1,6 +1,8 @@
 #include "formats/frameworks/torchtitan_models.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "schedules/catalog.hpp"
 #include "sim/core/words.hpp"
@@ -77,6 +79,44 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
        "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,router_bias=yes,"
        "attention_sinks=yes,window=128,full_every=2"}};
   return flavours;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 14> kTitanConfigurations{"llama3_8b",
+                                                                "llama3_8b_mxfp8",
+                                                                "llama3_70b",
+                                                                "llama3_405b",
+                                                                "deepseek_v3_16b",
+                                                                "deepseek_v3_671b",
+                                                                "deepseek_v3_671b_float8",
+                                                                "qwen3_0_6b",
+                                                                "qwen3_1_7b",
+                                                                "qwen3_14b",
+                                                                "qwen3_30b_a3b",
+                                                                "qwen3_32b",
+                                                                "gpt_oss_20b",
+                                                                "gpt_oss_120b"};
+
+}  // namespace
+
+std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits) {
+  std::string name = std::string(flavour.name) + "_";
+  for (const char c : std::string_view(flavour.flavour)) name += c == '.' || c == '-' ? '_' : lower_case(c);
+  name += eight_bits;
+  const auto* const found = std::find(kTitanConfigurations.begin(), kTitanConfigurations.end(), name);
+  return found == kTitanConfigurations.end() ? "" : name;
+}
+
+TitanConfiguration flavour_of_configuration(const std::string& name) {
+  for (const TorchtitanFlavour& flavour : torchtitan_flavours()) {
+    for (const char* const eight_bits : {"", "_float8", "_mxfp8"}) {
+      if (torchtitan_configuration(flavour, eight_bits) == name) {
+        return {&flavour, *eight_bits == '\0' ? "" : eight_bits + 1};
+      }
+    }
+  }
+  return {};
 }
 
 std::string torchtitan_class(const ScheduleEntry& entry) {

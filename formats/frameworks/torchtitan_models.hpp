@@ -17,6 +17,16 @@ struct TorchtitanFlavour {
 // Of torchtitan/models/*/__init__.py, as of December 2025.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
 
+// Of config_registry.py in torchtitan 0.3: `flavour` with weights as given, or as "_float8" and "_mxfp8" multiply. Empty
+// where there is none.
+[[nodiscard]] std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits);
+
+struct TitanConfiguration {
+  const TorchtitanFlavour* flavour = nullptr;  // null: it is not known
+  std::string eight_bits;                      // "float8", "mxfp8"
+};
+[[nodiscard]] TitanConfiguration flavour_of_configuration(const std::string& name);
+
 // The schedule class that torchtitan runs a row of the catalog by: "Interleaved1F1B" where its frameworks are
 // "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
 [[nodiscard]] std::string torchtitan_class(const ScheduleEntry& entry);

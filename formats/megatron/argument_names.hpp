@@ -7,7 +7,7 @@
 namespace debubble {
 
 constexpr std::string_view kArgumentsUsed = R"(
-num-layers= hidden-size= num-attention-heads= seq-length= max-position-embeddings= ffn-hidden-size= kv-channels=
+num-layers= hidden-size= main-params-dtype= clip-grad= num-attention-heads= seq-length= max-position-embeddings= ffn-hidden-size= kv-channels=
 group-query-attention num-query-groups= vocab-size= padded-vocab-size= make-vocab-size-divisible-by= pad-vocab-size-to=
 tokenizer-type= position-embedding-type= use-rotary-position-embeddings normalization= swiglu squared-relu
 disable-bias-linear add-qkv-bias untie-embeddings-and-output-weights qk-layernorm
@@ -67,7 +67,7 @@ moe-permute-fusion moe-router-topk-limited-devices= moe-use-legacy-grouped-gemm 
 moe-layer-recompute moe-router-padding-for-fp8 moe-router-padding-for-quantization moe-apply-probs-on-input moe-latent-size= moe-pad-experts-for-cuda-graph-inference moe-paged-stash | experts in another form
 use-residual moe-train-capacity-factor= moe-eval-capacity-factor= moe-min-capacity= moe-token-dropping moe-loss-coeff= mlp-type= disable-moe-token-dropping disable-moe-top2-2nd-expert-sampling moe-top2-2nd-expert-sampling create-moe-param-group enable-expert-tensor-parallelism inference | experts as DeepSpeed has them
 fp4-format= fp4-recipe= fp4-param-gather fp4-param first-last-layers-bf16 num-layers-at-start-in-bf16= num-layers-at-end-in-bf16= fp8-quantizer-factory= te-precision-config-file= fp8-dot-product-attention fp8-multi-head-attention keep-fp8-weight-transpose-cache reuse-grad-buf-for-mxfp8-param-ag | products in another form of 8 or 4 bits
-main-params-dtype= store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
+store-param-remainders megatron-fsdp-grad-comm-dtype= megatron-fsdp-main-grads-dtype= megatron-fsdp-main-params-dtype= fp16-lm-cross-entropy fp32-residual-connection no-fp32-allreduce | formats of what is kept and exchanged
 outer-dp-sharding-strategy= fsdp-double-buffer init-model-with-meta-device torch-fsdp2-no-reshard-after-forward suggested-communication-unit-size= fsdp-manual-registration enable-full-sharding-in-hsdp fsdp-all-gather-in-start-param-sync | how shards are gathered
 use-nccl-ub disable-symmetric-registration use-sharp ddp-pad-buckets-for-high-nccl-busbw use-ring-exchange-p2p ddp-average-in-collective  rank-order= high-priority-stream-groups* overlap-dispatch-backward-with-experts-wgrad nccl-all-reduce-for-prefill no-delay-grad-reduce delay-grad-reduce delay-param-gather no-scatter-gather-tensors-in-pipeline contiguous-buffers use-contiguous-buffers-in-local-ddp use-cpu-initialization-memory ddp-impl= DDP-impl= | how collectives are sent
 zero-reduce-scatter zero-contigious-gradients zero-contiguous-gradients zero-reduce-bucket-size= zero-allgather-bucket-size= memory-centric-tiled-linear tile-factor= ds-inference ds-pipeline-enabled deepspeed-mpi compression-training | details of ZeRO
@@ -87,7 +87,7 @@ overlap-param-gather-with-optimizer-step ddp-num-buckets= align-grad-reduce alig
 
 constexpr std::string_view kArgumentsWithoutEffect = R"(
 adam-beta1= adam-beta2= adam-eps= beta1= weight-decay= start-weight-decay= end-weight-decay=
-weight-decay-incr-style= clip-grad= lr= min-lr= decoupled-lr= decoupled-min-lr= lr-decay-style= lr-decay-iters=
+weight-decay-incr-style= lr= min-lr= decoupled-lr= decoupled-min-lr= lr-decay-style= lr-decay-iters=
 lr-decay-samples= lr-decay-tokens= lr-warmup-fraction= lr-warmup-iters= lr-warmup-samples= lr-warmup-tokens=
 lr-warmup-init= lr-wsd-decay-style= lr-wsd-decay-samples= lr-wsd-decay-iters= warmup= override-opt-param-scheduler
 override-opt_param-scheduler use-checkpoint-opt-param-scheduler use-checkpoint-opt_param-scheduler

@@ -42,8 +42,9 @@ void read_moments(MegatronArguments& in, MegatronNumberFormats& formats) {
     }
     return;
   }
-  if (first != second) in.find("--exp-avg-sq-dtype " + second + ": counts as --exp-avg-dtype " + first);
   if (first != "fp32") formats.flags.emplace_back("moment-dtype", first);
+  if (first != second) formats.flags.emplace_back("second-moment-dtype", second);
+  if (in.word("main-params-dtype").value_or("fp32") == "fp16") formats.flags.emplace_back("master-weights", "fp16");
 }
 
 void read_optimizer(MegatronArguments& in, bool bfloat, MegatronNumberFormats& formats) {

@@ -261,6 +261,7 @@ class Translation {
     if (reduces) set("overlap-grad-reduce", "true");
     if (gathers) set("overlap-param-gather", "true");
     const auto bucket = in_.number("ddp-bucket-size");
+    if (in_.fraction("clip-grad").value_or(1) == 0 && across) set("norm", "none");
     if (bucket && *bucket > 0 && (reduces || gathers)) set_number("bucket-size", *bucket);
     read_optimizer();
   }

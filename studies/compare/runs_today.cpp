@@ -135,8 +135,7 @@ void require_runs_in(const std::string& framework, const Scenario& scenario, con
   choice.by_table = framework == "torchtitan";
   try {
     if (scenario.profile) choice.layout = write_layout(job.partition, *scenario.profile);
-  } catch (const InputError&) {
-    choice.no_layout = true;  // a cut inside the embedding or the head
+  } catch (const InputError&) {  // a cut inside the embedding or the head, which a paste moves to their edge
   }
   if (const auto refusal = RunRules(framework, framework_job(scenario)).refusal(choice, "T054", "--to")) {
     throw InputError(*refusal);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cost_models/partition/partition.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/choice.hpp"
@@ -173,6 +174,42 @@ OwnRun read_own_run(const PlanFlags& flags, ScenarioFlags& job) {
   overlay(job, under);
   job = std::move(under);
   return run;
+}
+
+FlagsOverScript flags_over_script(const std::string& text, const std::string& file, const ScenarioFlags& typed) {
+  OwnRun unused;
+  FlagsOverScript flags{flags_of_megatron(text, file, unused), {}};
+  flags.own.transformer.hardware = typed.transformer.hardware;
+  flags.own.cluster.topology = typed.cluster.topology;
+  ScenarioFlags& wanted = flags.wanted;
+  wanted = flags.own;
+  const auto ranks = [](const ScenarioFlags& of) {
+    return std::int64_t{of.cluster.tensor.value_or(1)} * of.cluster.context.value_or(1) * of.devices.value_or(1);
+  };
+  const std::int64_t world = ranks(wanted) * wanted.cluster.data.value_or(1);
+  const std::int64_t batch = wanted.transformer.microbatch_size.value_or(1) * wanted.cluster.data.value_or(1) *
+                             wanted.microbatches.value_or(1);
+  const bool pipeline = typed.devices.value_or(wanted.devices.value_or(1)) != wanted.devices.value_or(1) ||
+                        typed.chunks.value_or(wanted.chunks.value_or(1)) != wanted.chunks.value_or(1) ||
+                        (!typed.schedules.empty() && typed.schedules != wanted.schedules);
+  if (pipeline) {
+    wanted.chunks.reset();
+    wanted.params.clear();
+    wanted.p2p = ScenarioFlags{}.p2p;
+    if (wanted.partition != kEvenCut) wanted.partition.clear();
+  }
+  if (typed.transformer.recompute == "none") {
+    wanted.transformer.recompute_blocks.clear();
+    wanted.transformer.recompute_modules.clear();
+  }
+  if (typed.cluster.tensor == 1) wanted.cluster.sequence_parallel = false;
+  overlay(typed, wanted);
+  const bool one_stage = wanted.schedules.empty() || wanted.schedules.front() == "1f1b";
+  if (typed.p2p == ScenarioFlags{}.p2p && one_stage && wanted.devices.value_or(1) > 1) wanted.p2p = "coupled";
+  if (!typed.cluster.data && world % ranks(wanted) == 0) wanted.cluster.data = static_cast<int>(world / ranks(wanted));
+  const std::int64_t samples = wanted.transformer.microbatch_size.value_or(1) * wanted.cluster.data.value_or(1);
+  if (!typed.microbatches && batch % samples == 0) wanted.microbatches = static_cast<int>(batch / samples);
+  return flags;
 }
 
 OwnStanding judge_own_run(const OwnRun& run, const PlanRequest& request, const std::vector<PlannedRun>& plans) {

@@ -39,6 +39,16 @@ void set_own_microbatch(OwnRun& run, std::int64_t samples);
 // --microbatches beside it.
 [[nodiscard]] OwnRun read_own_run(const PlanFlags& flags, ScenarioFlags& job);
 
+// A Megatron-LM script's flags, and those of another run of its job: what is typed takes their place. What follows from
+// something typed, and is not typed itself, is found anew: replicas and microbatches by the script's ranks and global
+// batch, the cut of another pipeline.
+struct FlagsOverScript {
+  ScenarioFlags own;
+  ScenarioFlags wanted;
+};
+[[nodiscard]] FlagsOverScript flags_over_script(const std::string& text, const std::string& file,
+                                                const ScenarioFlags& typed);
+
 // How it stands beside the plans that were simulated and fit, best first.
 struct OwnStanding {
   Evaluation found;         // simulated, or illegal

@@ -277,7 +277,7 @@ class PlanMaker {
       shown[k].run = simulate(*shown[k].scenario, shown[k].choice->schedule, nobody);
     });
     for (std::size_t k = 0; k < places.size(); ++k) {
-      plan_.frameworks.push_back(flags_to_paste(kFrameworks[k], shown[places[k]]));
+      plan_.frameworks.push_back(paste_of(kFrameworks[k], shown[places[k]]));
       plan_.frameworks.back().of_own_best = places[k] > 0;
     }
     plan_.best = std::move(*shown.front().run);
@@ -289,24 +289,15 @@ class PlanMaker {
     plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
   }
 
-  [[nodiscard]] FrameworkFlags flags_to_paste(const std::string& framework, const Shown& one) const {
+  // Refused by the framework's rules for runs, or written and refused by those for files.
+  [[nodiscard]] Paste paste_of(const std::string& framework, const Shown& one) const {
     if (const auto why = rules_.at(framework).refusal(framework_choice(*one.choice), "T054", "")) {
-      const std::string told = why->message.substr(why->message.find(' ') + 1);
-      return {framework, "", told + ": " + why->help};
+      Paste refused;
+      refused.framework = framework;
+      refused.refusal = why->message.substr(why->message.find(' ') + 1) + ": " + why->help;
+      return refused;
     }
-    return framework_flags(framework, *one.choice, chosen_run(one.run->job, *one.scenario));
-  }
-
-  // Selective recomputation is of the modules that the job names.
-  [[nodiscard]] ChosenRun chosen_run(const Job& job, const Scenario& scenario) const {
-    const PlanRequest& request = asked().request;
-    const std::optional<TrainingSetup>& setup = scenario.transformer.setup;
-    return {job,
-            *scenario.profile,
-            request.global_batch,
-            request.job.transformer.recompute_modules,
-            setup ? setup->user_buffers : UserBuffers{},
-            request.job.transformer.recompute_blocks};
+    return make_paste(framework, flags_of(*one.choice, asked().request.job), *one.scenario, one.run->job);
   }
 
   // The best plan that the framework runs; null where that is the best of all, or there is none.

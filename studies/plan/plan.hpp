@@ -7,8 +7,8 @@
 
 #include "scenario/job/progress.hpp"
 #include "sim/analysis/report.hpp"
+#include "studies/paste/paste.hpp"
 #include "studies/plan/cells.hpp"
-#include "studies/plan/framework_flags.hpp"
 #include "studies/plan/plan_job.hpp"
 #include "studies/plan/rows.hpp"
 #include "studies/plan/search.hpp"
@@ -52,7 +52,7 @@ struct Plan {
   std::vector<PlanRow> rows;            // that are listed; the first is the best
   std::vector<PassedOver> passed_over;  // faster than the best, and not the best
   bool kernels_measured = true;         // of a modelled job: whether this GPU has a table of kernels
-  std::vector<FrameworkFlags> frameworks;
+  std::vector<Paste> frameworks;
   std::vector<Alternative> alternatives;
   std::optional<OwnStanding> own;  // of the run that is there already, where one was given
   std::optional<PlanLimit> limit;

@@ -184,7 +184,7 @@ TEST_CASE_IN_FOLDER("what runs in a framework comes with what to paste there") {
   const auto text = megatron["text"].get<std::string>();
   for (const char* const part :
        {"--tensor-model-parallel-size 2 ", "--pipeline-model-parallel-size 2 ", "--global-batch-size 32",
-        "--sequence-parallel --tp-comm-overlap --disable-tp-comm-overlap-rs", "--use-distributed-optimizer",
+        "--sequence-parallel ", "--tp-comm-overlap --disable-tp-comm-overlap-rs", "--use-distributed-optimizer",
         "--recompute-granularity full"}) {
     CHECK(contains(text, part));
   }

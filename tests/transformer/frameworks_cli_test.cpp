@@ -276,15 +276,16 @@ TEST_CASE_IN_FOLDER("export: what a framework is told, and read back it is the s
   const std::string titan = output_of(
       folder,
       with("export --to torchtitan", "--model llama3-8b --hardware h100 -p 1 -m 1 --dp 8 --zero 3 --sequence 8192"));
-  CHECK(contains(titan, "name = \"llama3\"\nflavor = \"8B\"\n"));
-  CHECK(contains(titan, "data_parallel_shard_degree = 8\n"));
-  folder.write("t.toml", titan);
-  CHECK(contains(scenario_lines(folder, "--from torchtitan t.toml"), "dp = 8\nzero = 3\n"));
+  CHECK(contains(titan, "--module llama3\n--config llama3_8b\n"));
+  CHECK(contains(titan, "--parallelism.data_parallel_shard_degree 8\n"));
+  CHECK(titan.ends_with("activation-checkpoint:none\n"));
+  folder.write("t.txt", titan);
+  CHECK(contains(scenario_lines(folder, "--from torchtitan t.txt"), "dp = 8\nzero = 3\n"));
   const std::string deepspeed =
       output_of(folder, with("export --to deepspeed", "--model llama3-8b --hardware h100 -p 2 -m 8 --dp 2 --zero 1"));
   CHECK(
       deepspeed ==
-      R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 8, "zero_optimization": {"stage": 1}, "bf16": {"enabled": true}}
+      R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 8, "zero_optimization": {"stage": 1}, "bf16": {"enabled": true, "immediate_grad_update": true}, "data_types": {"grad_accum_dtype": "fp32"}, "pipeline": {"stages": 2, "partition": "uniform"}}
 )");
 }
 
@@ -310,7 +311,7 @@ TEST_CASE_IN_FOLDER("hostile and broken configurations are refused with their pl
 }
 
 TEST_CASE_IN_FOLDER("export: DeepSeek's predictors and groups of experts are Megatron's") {
-  const std::string text = folder.data("export --to megatron --model deepseek-v3 -p 4 -m 8");
+  const std::string text = output_of(folder, "export --to megatron --model deepseek-v3 -p 4 -m 8");
   CHECK(contains(text, "mL"));
   CHECK(contains(text, "--moe-router-num-groups 8\n--moe-router-group-topk 4\n"));
   CHECK(contains(text, "--mtp-num-layers 1\n"));

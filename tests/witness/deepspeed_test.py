@@ -8,6 +8,7 @@ import zlib
 
 import door
 import hollow
+import pastes
 
 KNOWN = ()
 def order_of(schedule, p, m):
@@ -136,6 +137,18 @@ def main():
         compare_cuts(witness, torch, module)
     compare_configurations(witness, config_of)
     runs(witness)
+
+    def accepts(text, ranks, _):
+        config = json.loads(text)
+        sharing = config["train_batch_size"] // config["train_micro_batch_size_per_gpu"] // config["gradient_accumulation_steps"]
+        return None if config_of(config, sharing) else "its configuration"
+
+    def beside(run, _):
+        words = run.split()
+        given = [("--model", "--model"), ("-p", "--stages"), ("--tp", "--tp"), ("--sequence", "--sequence")]
+        return [word for name, flag in given if name in words for word in (flag, words[words.index(name) + 1])]
+
+    pastes.compare(witness, "deepspeed", accepts, beside)
     witness.finish()
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """torchtitan's own configurations, its cut of the layers, and what it refuses of pipelines."""
+import contextlib
 import copy
 import dataclasses
 import importlib
 import inspect
+import io
 import itertools
 import json
 import logging
@@ -12,11 +14,12 @@ import types
 
 import door
 import hollow
+import pastes
 from pytorch_test import V_SHAPED, stages_of
 
 KNOWN = ()
 ABSENT = ("PIL", "datasets", "einops", "fla", "flash_attn", "google", "requests", "safetensors", "spmd_types", "tensorboard", "tokenizers",
-          "torch.utils.tensorboard", "torch_checkpointing", "torchao", "torchdata", "torchvision", "tyro", "wandb")
+          "torch.utils.tensorboard", "torch_checkpointing", "torchao", "torchdata", "torchvision", "wandb")
 FAMILIES = ("llama3", "qwen3", "qwen3_5", "deepseek_v3", "gpt_oss", "kimi_k2_7", "muse_glimmer")
 
 
@@ -121,6 +124,29 @@ def runs(witness, package, config):
         witness.check("runs", case, truth, witness.exports("torchtitan", "--model", "llama3-8b", "--hardware", "h100", *flags))
 
 
+def accepts(package):
+    """What refuses a paste: torchtitan's parser, its configuration, its mesh, its cut, or PyTorch's schedule."""
+    from torchtitan.config.manager import ConfigManager
+    from torchtitan.distributed import ParallelDims
+
+    def why(words, ranks, environment):
+        known = "--config" in words  # else it is the person's own; of these the model is not compared
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                config = ConfigManager().parse_args(words if known else ["--module", "llama3", "--config", "llama3_8b", *words])
+            of = config.parallelism
+            ParallelDims(dp_replicate=of.data_parallel_replicate_degree, dp_shard=of.data_parallel_shard_degree,
+                         cp=of.context_parallel_degree, tp=of.tensor_parallel_degree, pp=of.pipeline_parallel_degree,
+                         ep=of.expert_parallel_degree, world_size=ranks)
+        except (SystemExit, Exception) as error:  # whatever stops the job
+            return f"{error} {said.getvalue()}"[:300]
+        if known and of.pipeline_parallel_degree > 1 and cut_of(package, config, types.SimpleNamespace(pp=of.pipeline_parallel_degree)) is None:
+            return "the pipeline"
+        return None
+    return why
+
+
 def main():
     witness = door.Door("torchtitan 0.3.0", KNOWN)
     hollow.prepare(witness.frameworks, *ABSENT)
@@ -137,6 +163,7 @@ def main():
     for name, config in every.items():
         if witness.wanted(name):
             compare_model(witness, name, config)
+    pastes.compare(witness, "torchtitan", accepts(package), lambda run, paste: () if "\n--config " in paste else ("--model", run.split()[1]), 3)
     base = every["llama3_8b"]
     singles, several = ("1F1B", "GPipe"), ("Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV")
     for blocks, p, schedule, (first, last) in itertools.product(

@@ -8,6 +8,7 @@
 
 #include "cost_models/partition/layout.hpp"
 #include "formats/exporters/report_json.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "formats/schedule/torchtitan.hpp"
@@ -24,7 +25,10 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
-#include "studies/plan/framework_export.hpp"
+#include "studies/compare/runs_today.hpp"
+#include "studies/paste/paste.hpp"
+#include "studies/paste/script_patch.hpp"
+#include "studies/plan/own_run.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/commands/export_figure.hpp"
 #include "tools/output/hardware_names.hpp"
@@ -88,6 +92,10 @@ class Export : public Command {
          .default_text = "-, stdout",
          .preset = "-",
          .target = &output_},
+        {.name = "--script",
+         .type = "FILE",
+         .help = "of --to megatron: a patch of this launch script",
+         .target = &script_},
         ops_only_row(ops_only_),
     };
     add_rows(rows, flag_rows(figure_));
@@ -106,6 +114,7 @@ class Export : public Command {
                                   "only --to hardware takes a name; a schedule is named with --schedule"});
     }
     require_trace(ops_only_, is_trace(), "--to chrome-trace writes one");
+    if (!script_.empty()) return write_patch();
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -172,16 +181,65 @@ class Export : public Command {
 
   // Notes are comments where the text may have some, and always on stderr.
   int write_framework(const Scenario& scenario, const std::string& name, const std::string& framework) {
-    StderrProgress progress;
-    FrameworkExport made = export_to_framework(framework, scenario_, scenario, prepare(scenario, name, progress));
-    OutputFile file(output_);
-    if (framework != "DeepSpeed") {
-      for (const std::string& note : made.notes) file.write("# note: " + note + "\n");
+    if (!scenario.transformer.setup) {
+      throw InputError(Diagnostic{"C004", "--to", "a framework's configuration is of a model, and there is none",
+                                  "add --model NAME"});
     }
-    file.write(made.text);
+    StderrProgress progress;
+    const Job job = prepare(scenario, name, progress);
+    require_runs_in(framework, scenario, job);
+    const Paste paste = make_paste(framework, scenario_, scenario, job);
+    require_runs(paste);
+    OutputFile file(output_);
+    if (framework != "DeepSpeed") file.write(comments_of(paste));
+    file.write(paste.text('\n', true) + "\n");
     file.commit();
-    for (const std::string& note : made.notes) stderr_line("note: " + framework + ": " + note);
+    for (const std::string& note : paste.notes) stderr_line("note: " + framework + ": " + note);
     return kExitOk;
+  }
+
+  static void require_runs(const Paste& paste) {
+    if (paste.refusal.empty()) return;
+    throw InputError(
+        Diagnostic{"T054", "--to", paste.framework + " cannot run this: it " + paste.refusal,
+                   "`debubble list schedules` names the frameworks that run each schedule; `debubble plan` looks "
+                   "for the best run of each"});
+  }
+
+  static Paste paste_of(const ScenarioFlags& flags) {
+    const Scenario scenario = check_scenario(flags);
+    StderrProgress progress;
+    const Job job = prepare(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+    require_runs_in("Megatron-LM", scenario, job);
+    return make_paste("Megatron-LM", flags, scenario, job);
+  }
+
+  // What the command line says takes the place of what the script says.
+  int write_patch() {
+    if (framework_named(to_) != "Megatron-LM") {
+      throw InputError(Diagnostic{"C087", "--script", "means nothing for --to " + to_,
+                                  "leave it out: a patch is one of a Megatron-LM script"});
+    }
+    constexpr std::size_t kMostPatchedBytes = std::size_t{1} << 20;
+    const std::string text = read_file(script_, "--script", kMostPatchedBytes);
+    const FlagsOverScript flags = flags_over_script(text, script_, scenario_);
+    const Paste own = paste_of(flags.own);
+    const Paste wanted = paste_of(flags.wanted);
+    require_runs(wanted);
+    OutputFile file(output_);
+    file.write(script_patch({text, script_, own}, wanted));
+    file.commit();
+    for (const std::string& note : wanted.notes) stderr_line("note: " + wanted.framework + ": " + note);
+    return kExitOk;
+  }
+
+  static std::string comments_of(const Paste& paste) {
+    std::string text;
+    for (const std::string& note : paste.notes) text += "# note: " + note + "\n";
+    for (const auto& [variable, value] : paste.environment) text += "# environment: " + variable + "=" + value + "\n";
+    std::string removed;
+    for (const std::string& argument : paste.removed()) removed += " " + argument;
+    return text + "# remove, where a script has them:" + removed + "\n";
   }
 
   // What needs no costs.
@@ -240,6 +298,7 @@ class Export : public Command {
   std::string name_;
   std::string to_;
   std::string output_ = "-";
+  std::string script_;
   bool ops_only_ = false;
 };
 

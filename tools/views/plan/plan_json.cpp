@@ -213,9 +213,19 @@ std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) 
     json["alternatives"].push_back({{"what", one.what}, {"run", one.run ? run_json(plan, *one.run) : Json(nullptr)}});
   }
   json["frameworks"] = Json::array();
-  for (const FrameworkFlags& one : plan.frameworks) {
-    json["frameworks"].push_back(
-        {{"framework", one.framework}, {"text", one.text}, {"note", one.note}, {"of_own_best", one.of_own_best}});
+  for (const Paste& one : plan.frameworks) {
+    Json environment = Json::object();
+    for (const auto& [name, value] : one.environment) environment[name] = value;
+    const bool runs = one.refusal.empty();
+    std::string note = one.refusal;
+    for (const std::string& more : runs ? one.notes : std::vector<std::string>{})
+      note += (note.empty() ? "" : "; ") + more;
+    json["frameworks"].push_back({{"framework", one.framework},
+                                  {"text", runs ? one.text(' ', one.framework == "torchtitan") : ""},
+                                  {"note", note},
+                                  {"environment", environment},
+                                  {"remove", runs ? one.removed() : std::vector<std::string>{}},
+                                  {"of_own_best", one.of_own_best}});
   }
   json["nearest"] = nearest_json(plan);
   json["enough_gpus"] = or_null(plan.shortage.enough_gpus);

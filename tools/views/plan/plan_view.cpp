@@ -306,21 +306,25 @@ class PlanText {
 
   void add_paste() {
     if (plan_.search.runs.empty()) return;
-    for (const FrameworkFlags& one : plan_.frameworks) {
-      if (one.text.empty()) {
-        item("paste", one.framework + ": " + one.note);
+    for (const Paste& one : plan_.frameworks) {
+      if (!one.refusal.empty()) {
+        item("paste", one.framework + ": " + one.refusal);
         continue;
       }
-      const std::string whose = one.framework + (one.of_own_best ? ", the best that it runs" : "");
-      item("paste", whose + (one.note.empty() ? ":" : ": " + one.note));
-      std::size_t begin = 0;
-      while (begin < one.text.size()) {
-        const std::size_t end = std::min(one.text.find('\n', begin), one.text.size());
-        item("", one.text.substr(begin, end - begin));
-        begin = end + 1;
-      }
+      std::string title = one.framework + (one.of_own_best ? ", the best that it runs" : "") + ":";
+      for (const auto& [name, value] : one.environment) title += " " + name + "=" + value;
+      item("paste", title);
+      item("", one.text(' ', one.framework == "torchtitan"));
+      for (const std::string& note : one.notes) item("", "note: " + note);
     }
-    item("next", command_of(plan_.search.runs.front().choice, plan_.asked.request.job));
+    const std::string command = command_of(plan_.search.runs.front().choice, plan_.asked.request.job);
+    item("next", command);
+    const bool patched =
+        plan_.asked.own && plan_.frameworks.front().refusal.empty() && !plan_.asked.flags.script.empty();
+    if (!patched || plan_.frameworks.front().of_own_best || plan_.asked.flags.script.ends_with(".toml")) return;
+    constexpr std::string_view kSimulate = "debubble simulate";
+    item("", "debubble export --to megatron --script " + shell_file(plan_.asked.flags.script) +
+                 command.substr(kSimulate.size()));
   }
 
   const Plan& plan_;

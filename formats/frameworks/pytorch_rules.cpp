@@ -1,6 +1,6 @@
 #include "formats/frameworks/pytorch_rules.hpp"
 
-#include "formats/frameworks/run_rules.hpp"
+#include "formats/rules/run_rows.hpp"
 
 namespace debubble {
 namespace {

@@ -98,9 +98,4 @@ class RunRules {
   const FrameworkRule* unknown_schedule_ = nullptr;
 };
 
-void mark_of_run(std::vector<FrameworkRule>& rows, std::size_t from);
-// Rows and names of what every framework may refuse: schedules, parameters, recomputation by stages, orders of ranks.
-void add_run_rules(std::vector<FrameworkRule>& rows);
-void add_run_facts(std::vector<RuleFact>& facts);
-
 }  // namespace debubble

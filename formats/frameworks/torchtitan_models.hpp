@@ -17,8 +17,8 @@ struct TorchtitanFlavour {
 // Of torchtitan/models/*/__init__.py, as of December 2025.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
 
-// Of config_registry.py in torchtitan 0.3: `flavour` with weights as given, or as "_float8" and "_mxfp8" multiply. Empty
-// where there is none.
+// Of config_registry.py in torchtitan 0.3: `flavour` with weights as given, or as "_float8" and "_mxfp8" multiply.
+// Empty where there is none.
 [[nodiscard]] std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits);
 
 struct TitanConfiguration {

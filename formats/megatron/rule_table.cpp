@@ -1,7 +1,7 @@
 #include "formats/megatron/rule_table.hpp"
 
-#include "formats/frameworks/run_rules.hpp"
 #include "formats/megatron/rule_facts.hpp"
+#include "formats/rules/run_rows.hpp"
 
 namespace debubble {
 namespace {

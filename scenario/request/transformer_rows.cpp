@@ -215,7 +215,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
        .group = kGroup,
        .type = "HOW",
        .words = "alltoall|deepep|hybrid|allgather",
-       .help = "experts: alltoall (default), deepep, hybrid, allgather",
+       .help = "alltoall (default), deepep, hybrid or allgather",
        .target = &flags.moe_dispatch,
        .needs = model},
       {.name = "--moe-overlap",

@@ -65,7 +65,7 @@ FlagRows flag_rows(PlanFlags& flags) {
       {.name = "--margin",
        .group = kGroup,
        .type = "PERCENT",
-       .help = "memory to stay free; with less a run is not first",
+       .help = "memory to stay free, else not first",
        .default_text = "5%",
        .target = &flags.margin},
       {.name = "--budget",

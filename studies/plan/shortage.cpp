@@ -239,7 +239,9 @@ class ShortageFinder {
     PlanRequest larger = asked_.request;
     // Of what is added, as large a share stays free.
     const auto with_margin = [&](Bytes missing) {
-      return static_cast<Bytes>(std::ceil(static_cast<double>(missing) / (1 - asked_.request.margin))) + 1;
+      return missing == 0
+                 ? 0
+                 : static_cast<Bytes>(std::ceil(static_cast<double>(missing) / (1 - asked_.request.margin))) + 1;
     };
     const Bytes missing = with_margin(found_.shortage->missing());
     std::vector<std::string> sizes;

@@ -31,9 +31,11 @@ Json checked_changes(const Folder& folder, const Words& job) {
     CAPTURE(command);
     const Outcome again = folder.run(joined(arguments_of(command), "--format json"));
     REQUIRE(again.status == 0);
-    const Json found = Json::parse(again.out)["runs"][0];
     const auto offered = change["run"]["makespan_ns"].get<double>();
-    CHECK(found["makespan_ns"].get<double>() <= offered / 0.99);
+    const Json found = Json::parse(again.out);
+    double fastest = found["runs"][0]["makespan_ns"].get<double>();  // or one that it passed over, for want of records
+    for (const Json& run : found["runs"]) fastest = std::min(fastest, run["makespan_ns"].get<double>());
+    CHECK(fastest <= offered / 0.99);
   }
   return plan;
 }
@@ -98,8 +100,10 @@ TEST_CASE_IN_FOLDER("what is short is told by device and by what takes it, and e
   const Json plan = checked_changes(folder, "plan --model gpt-6.7b --gpus 1 --memory 60GiB --global-batch 8");
   const Json& shortage = plan["shortage"];
   CHECK(shortage["capacity_bytes"] == std::int64_t{60} << 30);
-  CHECK(shortage["missing_bytes"].get<std::int64_t>() ==
-        shortage["reserved_bytes"].get<std::int64_t>() - shortage["capacity_bytes"].get<std::int64_t>());
+  CHECK(shortage["missing_bytes"].get<std::int64_t>() == shortage["reserved_bytes"].get<std::int64_t>() +
+                                                             shortage["margin_bytes"].get<std::int64_t>() -
+                                                             shortage["capacity_bytes"].get<std::int64_t>());
+  CHECK(shortage["margin_bytes"] == (std::int64_t{60} << 30) / 20);
   CHECK(shortage["missing_bytes"] == plan["nearest"]["missing_bytes"]);
   std::int64_t sum = 0;
   for (const Json& bytes : shortage["peak_by_category_bytes"]) sum += bytes.get<std::int64_t>();
@@ -113,11 +117,12 @@ TEST_CASE_IN_FOLDER("the memory that is offered is what is needed: less by a MiB
   const Json plan = checked_changes(folder, joined(job, "--gap 0"));
   const auto needed = plan["shortage"]["reserved_bytes"].get<std::int64_t>();
   CHECK(needed > (std::int64_t{10} << 30));
+  const std::int64_t with_margin = (needed * 20 / 19 >> 20) + 1;  // MiB of which a twentieth stays free
   Words less = job;
-  less[6] = std::to_string((needed >> 20) - 1) + "MiB";
+  less[6] = std::to_string(with_margin - 1) + "MiB";
   CHECK(folder.run(less).status == 1);
   const Words all = whats(plan);
-  const std::string most = "with --memory " + std::to_string((needed + (1 << 20) - 1) >> 20) + "MiB per device";
+  const std::string most = "with --memory " + std::to_string(with_margin) + "MiB per device";
   CHECK(std::find(all.begin(), all.end(), most) != all.end());
 }
 

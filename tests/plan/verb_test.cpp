@@ -192,7 +192,7 @@ TEST_CASE_IN_FOLDER("what runs in a framework comes with what to paste there") {
   CHECK(contains(plan["frameworks"][1]["note"], "refuses this: --zero 1: data ranks shard weights"));
   const Json sharded =
       folder.json(small_with("--model-size tied_embedding=no --tp 2 -p 2 --schedules 1f1b --zero 3 --recompute full"));
-  CHECK(contains(sharded["frameworks"][1]["text"], "pipeline_parallel_schedule = \"1F1B\"\n"));
+  CHECK(contains(sharded["frameworks"][1]["text"], "--parallelism.pipeline_parallel_schedule 1F1B"));
   const Json deepspeed = Json::parse(plan["frameworks"][2]["text"].get<std::string>());
   CHECK(deepspeed["train_batch_size"] == 32);
   CHECK(deepspeed["zero_optimization"]["stage"] == 1);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "formats/frameworks/run_rules.hpp"
+#include "formats/rules/run_rows.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "tests/support/command.hpp"
 

@@ -92,7 +92,7 @@ def simulate(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
+    moe_dispatch: Value = ...,  # alltoall (default), deepep, hybrid or allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -192,7 +192,7 @@ def compare(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
+    moe_dispatch: Value = ...,  # alltoall (default), deepep, hybrid or allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -254,7 +254,7 @@ def plan(
     best: Value = ...,  # the same as objective
     price: Value = ...,  # price of a GPU hour: also print the cost
     gap: Value = ...,  # stop within this much of the optimum (default: 1%)
-    margin: Value = ...,  # memory to stay free; with less a run is not first (default: 5%)
+    margin: Value = ...,  # memory to stay free, else not first (default: 5%)
     budget: Value = ...,  # time for the search (default: none) [whole seconds]
     front: bool | None = ...,  # also the Pareto front of step time and memory
     threads: int | str | None = ...,  # threads; same answer (default: the cores)
@@ -312,7 +312,7 @@ def plan(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
+    moe_dispatch: Value = ...,  # alltoall (default), deepep, hybrid or allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)
@@ -419,7 +419,7 @@ def schedule(
     context_exchange: Value = ...,  # exchange over --cp: ring (default) or all-to-all
     expert_imbalance: Value = ...,  # busiest expert rank's tokens over the mean [1 = as it is]
     capacity_factor: Value = ...,  # expert capacity: pads or drops tokens to it [1 = as it is]
-    moe_dispatch: Value = ...,  # experts: alltoall (default), deepep, hybrid, allgather
+    moe_dispatch: Value = ...,  # alltoall (default), deepep, hybrid or allgather
     moe_overlap: Value = ...,  # overlap expert exchange with compute: off, on
     efficiency: Value = ...,  # measured kernel efficiencies, JSON
     kernels: Value = ...,  # measured kernel times (default: hardware's)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cost_models/uniform.hpp"
+#include "schedules/common/memory_limit.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/at.hpp"

@@ -28,8 +28,7 @@ constexpr std::array<std::string_view, 4> kCuttingFrameworks{"torchtitan", "nano
 [[noreturn]] void refuse_rule(std::string_view text) {
   fail("S061", "--partition", "\"" + std::string(text) + "\" is no rule of a framework",
        "write torchtitan, torchtitan:2,3 (layers less on the first and on the last stage), nanotron, deepspeed, neox, "
-       "or "
-       "deepspeed: or neox: with parameters, uniform or type:NAME|NAME");
+       "or deepspeed: or neox: with parameters, uniform or type:NAME|NAME");
 }
 
 // What a framework deals out. The final norm is an item of its own where it lies in the head's layer.

@@ -8,6 +8,8 @@
 #include "formats/megatron/wrapper_words.hpp"
 #include "formats/shell/unknowns.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/split.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -72,8 +74,14 @@ class VerlReader {
   std::int64_t count(const std::string& key, std::int64_t fallback) {
     const auto given = value(key);
     if (given && shell::has_mark(*given)) open_ = *given;
-    const auto number = given ? count_of(*given) : std::nullopt;
-    return number && *number > 0 && *number < kMostOfVerl ? *number : fallback;
+    const auto number = given ? count_of(*given, kMostOfVerl) : std::nullopt;
+    if (given && !number && std::all_of(given->begin(), given->end(), is_digit)) refuse_size(key + "=" + *given);
+    return number && *number > 0 ? *number : fallback;
+  }
+
+  void refuse_size(const std::string& what) {
+    result_.refused = "verl: " + what + " is too large";
+    result_.help = "at most " + std::to_string(kMostOfVerl) + " is read";
   }
 
   bool yes(const std::string& key, bool fallback) const {
@@ -132,10 +140,8 @@ class VerlReader {
     if (!row || row->values != ArgumentValues::kMany || !text.starts_with("[")) return add(name, text);
     flag(name);
     for (const char sign : {'[', ']', '"', '\''}) std::erase(text, sign);
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      if (end > begin) result_.words.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
+    for (std::string& part : split(text)) {
+      if (!part.empty()) result_.words.push_back(std::move(part));
     }
   }
 
@@ -205,12 +211,15 @@ class VerlReader {
   void read_batch() {
     const std::int64_t length = sft() ? count("data.max_length", 1024)
                                       : count("data.max_prompt_length", 512) + count("data.max_response_length", 512);
-    const std::int64_t samples =
-        sft() ? count("data.train_batch_size", 256)
-              : count(root_ + "ppo_mini_batch_size", 256) * count("actor_rollout_ref.rollout.n", 1);
+    std::int64_t samples = sft() ? count("data.train_batch_size", 256)
+                                 : count(root_ + "ppo_mini_batch_size", 256) * count("actor_rollout_ref.rollout.n", 1);
+    if (samples > kMostOfVerl) {
+      refuse_size("a batch of " + std::to_string(samples) + " samples");
+      samples = kMostOfVerl;
+    }
     add("seq-length", std::to_string(length));
-    add("global-batch-size", std::to_string(std::min(samples, kMostOfVerl)));
-    const std::int64_t replicas = std::max<std::int64_t>(1, result_.ranks / (tensor_ * pipeline_ * context_));
+    add("global-batch-size", std::to_string(samples));
+    const std::int64_t replicas = std::max<std::int64_t>(1, result_.ranks / tensor_ / pipeline_ / context_);
     const std::string batch = sft() ? "data." : root_;
     if (yes(batch + "use_dynamic_bsz", sft())) {
       const std::int64_t tokens =
@@ -231,11 +240,10 @@ class VerlReader {
   // count as the longest, and microbatches as equal.
   void pack(std::int64_t length, std::int64_t tokens, std::int64_t samples) {
     const std::int64_t fit = std::max<std::int64_t>(1, tokens / length);
-    std::int64_t steps = std::min(samples, (samples * length + tokens - 1) / tokens);
-    if (chunks_ > 1) steps = (steps + group_ - 1) / group_ * group_;
-    while (steps < samples && (samples % steps != 0 || samples / steps > fit || (chunks_ > 1 && steps % group_ != 0)))
-      ++steps;
-    const std::int64_t size = std::max<std::int64_t>(1, samples / steps);
+    std::int64_t least = std::min(samples, (samples * length + tokens - 1) / tokens);
+    if (chunks_ > 1) least = (least + group_ - 1) / group_ * group_;
+    std::int64_t size = std::max<std::int64_t>(1, std::min(fit, samples / least));
+    while (size > 1 && (samples % size != 0 || (chunks_ > 1 && samples / size % group_ != 0))) --size;
     add("micro-batch-size", std::to_string(size));
     result_.notes.push_back("verl: use_dynamic_bsz: " + std::to_string(size) +
                             " samples of full length in each microbatch, equal ones; shorter samples would be more");

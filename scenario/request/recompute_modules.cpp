@@ -123,6 +123,16 @@ RecomputeRule parse_recompute_rule(const std::string& text, std::int64_t blocks)
   return rule;
 }
 
+std::string recompute_module_names(const RecomputeModules& modules) {
+  if (modules.outputs == RecomputeModules::Outputs::kOp) return "op";
+  if (modules.outputs == RecomputeModules::Outputs::kBudget) return "budget";
+  std::string names;
+  for (const NamedModule& one : kModules) {
+    if (modules.*one.module) names += (names.empty() ? "" : ",") + std::string(one.name);
+  }
+  return names;
+}
+
 std::string recomputation_words(const RecomputeModules& modules) {
   std::string text;
   for (const NamedModule& one : kModules) {

@@ -15,6 +15,9 @@ namespace debubble {
 // "first:2", "every:2", "chunks:4" or "0-3,7", of so many blocks. Throws InputError C012 for what is none of these.
 [[nodiscard]] RecomputeRule parse_recompute_rule(const std::string& text, std::int64_t blocks);
 
+// The modules by name: "core_attn,mlp", or "op" or "budget".
+[[nodiscard]] std::string recompute_module_names(const RecomputeModules& modules);
+
 // "of core_attn, mlp".
 [[nodiscard]] std::string recomputation_words(const RecomputeModules& modules);
 

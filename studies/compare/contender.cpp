@@ -49,8 +49,7 @@ const DeviceReport& worst_memory(const Report& report) {
 bool fits_limit(const Report& report, const Terms& terms) {
   if (!has_result(report)) return true;
   const DeviceReport& worst = worst_memory(report);
-  constexpr double kRounding =
-      1e-9;  // chunks hold whole bytes, so that a share of several is not one share to the byte
+  constexpr double kRounding = 1e-9;  // chunks hold whole bytes: a share of several is not one share to the byte
   const std::optional<double> shares = number_of(terms.limit_shares);
   if (shares && worst.peak_memory == worst.peak_activation)
     return worst.peak_activation_shares <= *shares * (1 + kRounding);

@@ -2,32 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "cost_models/partition/layout.hpp"
+#include "scenario/request/recompute_modules.hpp"
 #include "schedules/frameworks.hpp"
 
 namespace debubble {
 namespace {
-
-using ModuleName = std::pair<bool RecomputeModules::*, const char*>;
-
-std::string modules_in_words(const RecomputeModules& modules) {
-  constexpr std::array<ModuleName, 7> kNames{{{&RecomputeModules::core_attn, "core_attn"},
-                                              {&RecomputeModules::mlp, "mlp"},
-                                              {&RecomputeModules::moe, "moe"},
-                                              {&RecomputeModules::moe_act, "moe_act"},
-                                              {&RecomputeModules::layernorm, "layernorm"},
-                                              {&RecomputeModules::mla_up_proj, "mla_up_proj"},
-                                              {&RecomputeModules::shared_experts, "shared_experts"}}};
-  if (modules.outputs == RecomputeModules::Outputs::kOp) return "op";
-  if (modules.outputs == RecomputeModules::Outputs::kBudget) return "budget";
-  std::string words;
-  for (const auto& [module, name] : kNames) {
-    if (modules.*module) words += (words.empty() ? "" : ",") + std::string(name);
-  }
-  return words;
-}
 
 std::string kind_of_blocks(const RecomputeRule& rule) {
   constexpr std::array<const char*, 5> kWords{"", "first:", "every:", "chunks:", "list:"};
@@ -102,7 +83,7 @@ FrameworkJob framework_job(const Scenario& scenario) {
   job.dispatch = word_of(setup.dispatch);
   job.exchange_overlap = setup.exchange_overlap;
   job.context_all_to_all = setup.context_all_to_all;
-  job.modules = modules_in_words(setup.modules);
+  job.modules = recompute_module_names(setup.modules);
   return job;
 }
 

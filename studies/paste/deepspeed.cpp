@@ -52,7 +52,6 @@ void write_deepspeed_batch(const RunToPaste& run, PastePart& part) {
 
 void write_zero(const RunToPaste& run, PastePart& part) {
   part.value("zero_optimization.stage", stage_of(run));
-  if (run.sizes.zero > 1 && run.pipeline > 1) part.refusal = "its pipelines take ZeRO-1 at most";
   if (run.setup != nullptr && run.sizes.zero == 0 && sums_beside(run) && run.sizes.data > 1) {
     part.note("its bf16 pipelines share the optimizer's state over the data ranks: --zero 1");
   }
@@ -254,7 +253,7 @@ std::vector<FieldRow> deepspeed_rows() {
       {"--ep", write_auto_experts, "expert_parallel.enabled expert_parallel.autoep_size expert_parallel.comm_backend"},
       {"--etp", nullptr},
       {"--moe-dispatch", note_dispatch, "", true},
-      {"--rank-order", refuse_rank_order},
+      {"--rank-order", nullptr},
       // Of the model's own code.
       {"--sequence", nullptr},
       {"--sequence-parallel", note_given},

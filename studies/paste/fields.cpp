@@ -73,15 +73,6 @@ void refuse_schedule(const RunToPaste& run, const std::string& framework, PasteP
   if (!names_framework(run.entry->frameworks, framework)) part.refusal = "does not run " + run.schedule;
 }
 
-void refuse_recomputed_stages(const RunToPaste& run, PastePart& part) {
-  if (!run.typed(part.field).empty()) part.refusal = "recomputes alike on all stages";
-}
-
-void refuse_rank_order(const RunToPaste& run, PastePart& part) {
-  if (run.scenario.cluster.order == RankLayout{}.order) return;
-  part.refusal = "places its ranks in the order tp,cp,dp,pp, not " + run.typed(part.field);
-}
-
 void add_common_rows(std::vector<FieldRow>& rows) {
   for (const char* const aside : {"--chunks",
                                   "--global-batch",
@@ -119,7 +110,7 @@ void add_common_rows(std::vector<FieldRow>& rows) {
   for (const char* const noted : {"--collective", "--density", "--grad-reduce", "--gather"}) {
     rows.push_back({noted, note_given});
   }
-  rows.push_back({"--recompute-stages", refuse_recomputed_stages});
+  rows.push_back({"--recompute-stages", nullptr});
   rows.push_back({"--transform", refuse_given});
   rows.push_back({"--rank-devices", [](const RunToPaste& run, PastePart& part) {
                     if (!run.typed(part.field).empty()) part.note("which GPU a rank is on is the launcher's to say");

@@ -1,4 +1,6 @@
-// Tables of a paste: each framework has one row for every flag of a scenario, which a test counts.
+// Tables of a paste: each framework has one row for every flag of a scenario, which a test counts. What a framework's
+// rules for runs refuse (formats/frameworks/run_rules.hpp: orders of ranks, recomputation by stages, ZeRO with
+// pipelines) has been refused before a paste is made.
 #pragma once
 
 #include <cstdint>
@@ -73,10 +75,6 @@ void add_common_rows(std::vector<FieldRow>& rows);
 void note_given(const RunToPaste& run, PastePart& part);
 void refuse_given(const RunToPaste& run, PastePart& part);
 
-// Of recomputation per stage or block, which none but some forms of it say.
-void refuse_recomputed_stages(const RunToPaste& run, PastePart& part);
-// Of another order of the ranks than the usual one.
-void refuse_rank_order(const RunToPaste& run, PastePart& part);
 // Of a schedule that the framework does not run, or that is a table.
 void refuse_schedule(const RunToPaste& run, const std::string& framework, PastePart& part);
 

@@ -4,6 +4,7 @@
 #include "cost_models/partition/layout.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "studies/paste/fields.hpp"
 #include "studies/paste/megatron_model.hpp"
 
@@ -83,9 +84,7 @@ void write_sequence(const RunToPaste& run, PastePart& part) {
 }
 
 void write_rank_order(const RunToPaste& run, PastePart& part) {
-  const std::vector<Dimension> inside{Dimension::kTensor, Dimension::kContext, Dimension::kPipeline, Dimension::kData};
-  if (run.scenario.cluster.order == inside) return part.flag("--use-tp-pp-dp-mapping");
-  refuse_rank_order(run, part);
+  if (run.scenario.cluster.order != RankLayout{}.order) part.flag("--use-tp-pp-dp-mapping");
 }
 
 void write_dtype(const RunToPaste& run, PastePart& part) {
@@ -172,13 +171,7 @@ void write_recomputation(const RunToPaste& run, PastePart& part) {
   if (modules == "op" || modules.starts_with("budget=")) part.refusal = has_no_argument(run, "--recompute-modules");
   part.word("--recompute-granularity", "selective");
   if (modules.empty()) return;
-  PastedFlag list{"--recompute-modules", {}};
-  for (std::size_t begin = 0; begin <= modules.size();) {
-    const std::size_t end = std::min(modules.find(',', begin), modules.size());
-    list.values.push_back(modules.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  part.flags.push_back(std::move(list));
+  part.flags.push_back({"--recompute-modules", split(modules)});
 }
 
 void write_tensor_overlap(const RunToPaste& run, PastePart& part) {

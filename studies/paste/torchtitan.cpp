@@ -269,7 +269,7 @@ std::vector<FieldRow> titan_rows() {
        "--parallelism.module_fqns_per_model_part --parallelism.pipeline_parallel_layers_per_stage "
        "--parallelism.pipeline_parallel_first_stage_less_layers "
        "--parallelism.pipeline_parallel_last_stage_less_layers"},
-      {"--rank-order", refuse_rank_order},
+      {"--rank-order", nullptr},
       {"--grad-dtype", note_gradients, "", true},
       {"--loss", write_compilation,
        "--compile.enable --compile.no-enable --compile.components --compile.enable_async_tensor_parallel", true},

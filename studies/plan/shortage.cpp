@@ -173,7 +173,7 @@ class ShortageFinder {
     missing_.assign(devices.size(), 0);
     for (std::size_t d = 0; d < devices.size(); ++d) {
       const Bytes capacity = capacities.size() == 1 ? capacities.front() : at(capacities, static_cast<std::int64_t>(d));
-      const auto margin = static_cast<Bytes>(asked_.request.margin * static_cast<double>(capacity + limits_.outside));
+      const Bytes margin = share_to_stay_free(asked_.request, capacity, limits_);
       const Bytes missing = devices[d].reserved + margin - capacity;
       missing_[d] = std::max<Bytes>(0, missing);
       if (d > 0 && missing <= worst.missing()) continue;

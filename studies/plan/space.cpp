@@ -275,8 +275,7 @@ class SpaceMaker {
         throw InputError(Diagnostic{"C002", place_of(request_, "partition"),
                                     "\"" + word + "\" is not a cut of the layers",
                                     "write auto, even, memory, torchtitan, nanotron, deepspeed, neox, layers per stage "
-                                    "(--partition 8,8,7,9), or "
-                                    "Megatron-LM's layout"});
+                                    "(--partition 8,8,7,9), or Megatron-LM's layout"});
       }
       const std::string cut = choice.automatic() ? "" : word;
       if (std::find(partitions_.begin(), partitions_.end(), cut) == partitions_.end()) partitions_.push_back(cut);

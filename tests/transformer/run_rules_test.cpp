@@ -7,8 +7,8 @@
 #include <string>
 
 #include "formats/frameworks/run_rules.hpp"
-#include "formats/rules/run_rows.hpp"
 #include "formats/rules/rule_condition.hpp"
+#include "formats/rules/run_rows.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {

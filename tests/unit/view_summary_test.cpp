@@ -289,7 +289,8 @@ TEST_CASE("a suggested command names the schedule as it was asked for") {
   AdviceContext context = repeating("--transform recompute");
   context.schedule = "interleaved";
   context.more_microbatches = {4, 0.1};
-  CHECK(advise(report, context).next == "debubble simulate --schedule interleaved -p 2 -m 4 -v 1 --transform recompute");
+  CHECK(advise(report, context).next ==
+        "debubble simulate --schedule interleaved -p 2 -m 4 -v 1 --transform recompute");
   report.stream.emplace();
   report.stream->period = StreamPeriod{6'000'000, 2};
   CHECK(advise(report, context).limit == "a stream fills and drains once; then one microbatch every 3.000 ms");

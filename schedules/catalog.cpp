@@ -182,6 +182,11 @@ std::span<const ScheduleEntry> schedule_catalog() {
   return entries;
 }
 
+bool has_param(const ScheduleEntry& entry, std::string_view name) {
+  return std::any_of(entry.params.begin(), entry.params.end(),
+                     [&](const ParamSpec& param) { return param.name == name; });
+}
+
 const ScheduleEntry* find_schedule(std::string_view name) {
   for (const ScheduleEntry& entry : schedule_catalog()) {
     if (entry.name == name) return &entry;

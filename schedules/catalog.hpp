@@ -17,6 +17,8 @@ namespace debubble {
 // The same; throws InputError S001 at that place, with a suggestion, where there is none.
 [[nodiscard]] const ScheduleEntry& known_schedule(std::string_view name, std::string_view place);
 
+[[nodiscard]] bool has_param(const ScheduleEntry& entry, std::string_view name);
+
 // Throws InputError where p, m, v or a parameter's name is not valid for the row; its builder finds what else is wrong.
 void check_request(const ScheduleEntry& entry, const ScheduleRequest& request);
 

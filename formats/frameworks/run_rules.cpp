@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "formats/frameworks/torchtitan_models.hpp"
@@ -17,6 +18,7 @@ namespace debubble {
 namespace {
 
 constexpr const char* kPipelineFirst = "tp-cp-pp-dp";
+constexpr std::string_view kExtra = "extra_warmup=";
 
 // With a value, as an argument that was typed.
 void set_typed(RuleFacts& facts, RuleName name, std::int64_t number) {
@@ -182,20 +184,26 @@ RuleFacts RunRules::facts_of(const FrameworkChoice& choice) const {
 }
 
 void RunRules::add_order(const FrameworkChoice& choice, RuleFacts& facts) const {
+  const bool megatron = rules_.name == "megatron";
+  const std::string_view extra = megatron && job_.exchange_overlap ? "1" : "0";  // also on one rank
+  for (const std::string& param : choice.params) {
+    if (param.starts_with(kExtra) && std::string_view(param).substr(kExtra.size()) != extra) {
+      facts.set("OTHER_PARAM", RuleFacts::Words{param});
+    }
+  }
   if (choice.pipeline < 2) return;
   const auto known = schedules_.find(choice.schedule);
   if (known == schedules_.end()) {
     if (!choice.by_table) facts.set(kUnknownSchedule, RuleFacts::Words{choice.schedule});
     return;
   }
-  const bool megatron = rules_.name == "megatron";
   const std::string& of_class = known->second;
   bool own = false;  // the order of PyTorch's class is asked for
   std::optional<std::int64_t> group;
   for (const std::string& param : choice.params) {
     const bool rounds = param == "rounding=pytorch";
     const bool ascends = param == "backward=ascending";
-    const bool plain = param == "rounding=megatron" || param == "backward=descending";
+    const bool plain = param == "rounding=megatron" || param == "backward=descending" || param.starts_with(kExtra);
     own = own || rounds || ascends;
     if (param.starts_with("group=")) group = count_of(std::string_view(param).substr(6));
     if (plain || group ||

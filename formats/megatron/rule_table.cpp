@@ -55,7 +55,7 @@ void add_not_modelled(std::vector<FrameworkRule>& rows) {
                 "what leaves for the host counts as lying on the GPU, and its copies take no time",
                 "core/transformer/transformer_config.py"},
                {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
-                "a rank runs one forward more before its first backward; the order is the one without",
+                "the two passes that run beside each other take turns; what they exchange is hidden",
                 "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},
                {RuleKind::kNotModelled, "--tensor-parallel-num-weight-shards",
                 "the shards' ranks count among those that share a batch; the gathers of weights are left out",

@@ -212,12 +212,7 @@ class ModelArguments {
     if (!deepspeed && !deep && in_.count_or_default("expert-model-parallel-size") > 1 && dispatcher == "allgather") {
       set("moe-dispatch", "allgather");
     }
-    if (in_.flag("overlap-moe-expert-parallel-comm")) {
-      set("moe-overlap", "on");
-      in_.find(
-          "--overlap-moe-expert-parallel-comm: the order is the one without it, which holds one forward less on "
-          "each rank");
-    }
+    if (in_.flag("overlap-moe-expert-parallel-comm")) set("moe-overlap", "on");
     if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
   }
 

@@ -10,6 +10,7 @@
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/transforms.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "sim/core/error.hpp"
 
@@ -86,6 +87,10 @@ Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
   request.chunks = scenario.chunks == 0 ? even_chunks(scenario, name, request.devices) : scenario.chunks;
   request.params = scenario.params;
   const ScheduleEntry* entry = find_schedule(name);
+  const auto& setup = scenario.transformer.setup;
+  if (setup && setup->exchange_overlap && entry != nullptr && has_param(*entry, kExtraWarmup)) {
+    request.params.insert({kExtraWarmup, "1"});  // or the passes that run beside each other wait for each other
+  }
   const bool planned = entry != nullptr && entry->uses_costs;
   return planned ? plan_schedule(scenario, *entry, request) : build_schedule(name, request);
 }

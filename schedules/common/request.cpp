@@ -42,6 +42,24 @@ int int_param(const ScheduleRequest& request, std::string_view name, int fallbac
   return *value;
 }
 
+int extra_warmup(const ScheduleRequest& request) {
+  const int extra = int_param(request, kExtraWarmup, 0);
+  if (extra < 0 || extra > request.microbatches) {
+    fail("S006", "--param extra_warmup",
+         "no device has " + std::to_string(extra) + " more forward passes to begin with",
+         "use 0 to the number of microbatches, " + std::to_string(request.microbatches));
+  }
+  return extra;
+}
+
+const ParamSpec& extra_warmup_param() {
+  static const ParamSpec param{
+      kExtraWarmup, "0..m", "0; 1 with --moe-overlap on",
+      "more forward passes before each device's first backward pass; with 1 a forward pass never "
+      "waits for the backward pass beside it (Megatron-LM's combined 1F1B)"};
+  return param;
+}
+
 std::string choice_param(const ScheduleRequest& request, std::string_view name, std::string_view choices) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= choices.size();) {

@@ -17,6 +17,12 @@ inline constexpr double kMostCells = 20'000'000;
 // The parameter as one of `choices` ("a|b|c"), or the first of them when it was not given.
 [[nodiscard]] std::string choice_param(const ScheduleRequest& request, std::string_view name, std::string_view choices);
 
+inline constexpr const char* kExtraWarmup = "extra_warmup";
+// That parameter of 1f1b, interleaved and depth-first: forward passes of every device before its first backward pass
+// that the order does not need. Throws InputError unless it is 0..m.
+[[nodiscard]] int extra_warmup(const ScheduleRequest& request);
+[[nodiscard]] const ParamSpec& extra_warmup_param();
+
 // "nearest legal values: -p 2 or 4", or "nearest legal value: -p 2"; with `devices` also for which p.
 [[nodiscard]] std::string nearest_legal(const std::string& flag, const std::string& values, int devices = 0);
 

@@ -1,5 +1,8 @@
 #include "schedules/synchronous/depth_first.hpp"
 
+#include <vector>
+
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/interleaved.hpp"
 
 namespace debubble {
@@ -8,11 +11,11 @@ namespace {
 
 Schedule build_depth_first(const ScheduleRequest& request) {
   Schedule schedule = build_interleaved(request, "depth-first");
-  schedule.params.clear();  // the row has none
+  std::erase_if(schedule.params, [](const auto& param) { return param.first != kExtraWarmup; });
   return schedule;
 }
 
-// The group is p: the row has no parameter by which to change it.
+// The group is p, and the row has no parameter by which to change it.
 FormCase with_groups_of_p(FormCase form) {
   form.params["group"] = std::to_string(form.devices);
   return form;
@@ -35,13 +38,13 @@ const ScheduleEntry& depth_first_entry() {
       .needs = "more messages and activations",
       .splits_backward = false,
       .default_chunks = 2,
-      .params = {},
+      .params = {extra_warmup_param()},
       .build = build_depth_first,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note = "Megatron-LM's interleaved order, row for row",
       .makespan = {"(m + (p - 1) / v)(f + b) where p divides m", depth_first_makespan},
-      .peak = {"min(2(p - 1 - d) + (v - 1) p + 1, m v) / v", depth_first_peak},
+      .peak = {"min(2(p - 1 - d) + (v - 1) p + 1 + extra_warmup, m v) / v", depth_first_peak},
       .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
       .advice =
           "As interleaved; compare it with breadth-first to see what holding fewer activations costs in gathered "

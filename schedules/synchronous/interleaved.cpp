@@ -31,10 +31,10 @@ std::vector<Step> step_table(int m, int chunks, int group) {
   return table;
 }
 
-std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int devices, int chunks, int group) {
+std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int devices, int chunks,
+                                std::int64_t ahead) {
   const auto total = static_cast<std::int64_t>(table.size());
-  const std::int64_t warmup =
-      std::min(2 * std::int64_t{devices - 1 - device} + std::int64_t{chunks - 1} * group, total);
+  const std::int64_t warmup = std::min(2 * std::int64_t{devices - 1 - device} + ahead, total);
   std::vector<Op> row;
   row.reserve(2 * table.size());
   const auto forward = [&](std::int64_t k) {
@@ -152,10 +152,12 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
   const std::string rounding = choice_param(request, "rounding", "megatron|pytorch");
   const int group = rounding == "pytorch" ? pytorch_group(request) : megatron_group(request);
   Schedule schedule = start_schedule(request, name, chunks);
+  const int extra = extra_warmup(request);
   schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
+  if (extra > 0) schedule.params.emplace_back(kExtraWarmup, std::to_string(extra));
   const std::vector<Step> table = step_table(request.microbatches, chunks, group);
   for (int device = 0; device < p; ++device) {
-    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, group);
+    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, std::int64_t{chunks - 1} * group + extra);
   }
   if (rounding == "megatron") {
     refuse_deadlocked_groups(request, schedule, group);
@@ -176,7 +178,8 @@ std::optional<double> interleaved_makespan(const FormCase& form) {
 std::optional<double> interleaved_peak(const FormCase& form) {
   const auto group = form_number(form, "group");
   if (!group) return std::nullopt;
-  const int warmup = 2 * (form.devices - 1 - form.device) + (form.chunks - 1) * *group;
+  const int warmup =
+      2 * (form.devices - 1 - form.device) + (form.chunks - 1) * *group + form_number(form, kExtraWarmup).value_or(0);
   return static_cast<double>(std::min(warmup + 1, form.microbatches * form.chunks)) / form.chunks;
 }
 
@@ -193,14 +196,15 @@ const ScheduleEntry& interleaved_entry() {
       .default_chunks = 2,
       .params = {{"group", "p..m", "p", "microbatches that pass through one chunk before the next chunk's turn"},
                  {"rounding", "megatron|pytorch", "megatron",
-                  "how the group size is found: as given, or by PyTorch's rounds of m div max(1, m div p)"}},
+                  "how the group size is found: as given, or by PyTorch's rounds of m div max(1, m div p)"},
+                 extra_warmup_param()},
       .build = build_as_interleaved,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note = "Megatron-LM's table of microbatches and chunks, and PyTorch's rounds",
       .makespan = {"(m + (p - 1) / v)(f + b) where m >= p and the last group is whole or has p microbatches or more",
                    interleaved_makespan},
-      .peak = {"min(2(p - 1 - d) + (v - 1) group + 1, m v) / v", interleaved_peak},
+      .peak = {"min(2(p - 1 - d) + (v - 1) group + 1 + extra_warmup, m v) / v", interleaved_peak},
       .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
       .advice =
           "Where 1f1b's bubble is large, m is a multiple of p, and the links can carry v times as many messages. "

@@ -1,6 +1,9 @@
 #include "schedules/synchronous/one_f_one_b.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
@@ -14,10 +17,12 @@ Schedule build_one_f_one_b(const ScheduleRequest& request) {
   require_one_chunk(request, "1f1b");
   Schedule schedule = start_schedule(request, "1f1b", 1);
   const int m = request.microbatches;
+  const std::int64_t extra = extra_warmup(request);
+  if (extra > 0) schedule.params = {{kExtraWarmup, std::to_string(extra)}};
   for (int device = 0; device < request.devices; ++device) {
     auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m));
-    const int warmup = std::min(request.devices - 1 - device, m);
+    const int warmup = static_cast<int>(std::min<std::int64_t>(request.devices - 1 - device + extra, m));
     for (int i = 0; i < warmup; ++i) row.push_back({OpKind::kForward, false, device, i});
     for (int i = 0; i < m; ++i) {
       if (warmup + i < m) row.push_back({OpKind::kForward, false, device, warmup + i});
@@ -32,7 +37,7 @@ Schedule build_one_f_one_b(const ScheduleRequest& request) {
 }
 
 std::optional<double> one_f_one_b_peak(const FormCase& form) {
-  return std::min(form.devices - form.device, form.microbatches);
+  return std::min(form.devices - form.device + form_number(form, kExtraWarmup).value_or(0), form.microbatches);
 }
 
 }  // namespace
@@ -45,13 +50,13 @@ const ScheduleEntry& one_f_one_b_entry() {
                                    .needs = "",
                                    .splits_backward = false,
                                    .default_chunks = 1,
-                                   .params = {},
+                                   .params = {extra_warmup_param()},
                                    .build = build_one_f_one_b,
                                    .family = ScheduleFamily::kSynchronous,
                                    .certainty = Certainty::kReproduced,
                                    .certainty_note = "the printed order, and Megatron-LM's and PyTorch's rule",
                                    .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
-                                   .peak = {"min(p - d, m)", one_f_one_b_peak},
+                                   .peak = {"min(p - d + extra_warmup, m)", one_f_one_b_peak},
                                    .frameworks = "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B)",
                                    .advice =
                                        "The default: gpipe's bubble at p activations instead of m. Latency delays "

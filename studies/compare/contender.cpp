@@ -195,10 +195,7 @@ Scenario scenario_for(const Scenario& scenario, const std::string& name) {
     return own;
   }
   if (entry->default_chunks == 1) own.chunks = 0;
-  std::erase_if(own.params, [&](const auto& param) {
-    return std::none_of(entry->params.begin(), entry->params.end(),
-                        [&](const ParamSpec& spec) { return spec.name == param.first; });
-  });
+  std::erase_if(own.params, [&](const auto& param) { return !has_param(*entry, param.first); });
   return own;
 }
 

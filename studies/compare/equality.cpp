@@ -8,6 +8,7 @@
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/profile_files.hpp"
+#include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/quantities.hpp"
 
@@ -72,10 +73,7 @@ void scale(UniformTimes& times, int n, int d) {
   times.activation = scaled_exactly(times.activation, n, d);
 }
 
-bool takes_memory_limit(const ScheduleEntry& entry) {
-  return std::any_of(entry.params.begin(), entry.params.end(),
-                     [](const ParamSpec& spec) { return spec.name == "memory_limit"; });
-}
+bool takes_memory_limit(const ScheduleEntry& entry) { return has_param(entry, "memory_limit"); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include "cost_models/partition/layout.hpp"
 #include "formats/megatron/scenario_of.hpp"
+#include "schedules/common/request.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "studies/paste/fields.hpp"
@@ -20,7 +21,7 @@ void write_param(const RunToPaste& run, PastePart& part) {
     if (run.pipeline == 1) return;
     if (run.schedule == "interleaved" && name == "group") {
       part.word("--microbatch-group-size-per-virtual-pipeline-stage", value);
-    } else {
+    } else if (name != kExtraWarmup) {  // --overlap-moe-expert-parallel-comm's, where rules for runs let it stay
       part.refusal = "runs " + run.schedule + " as it is, without " + name + "=" + value;
     }
   }

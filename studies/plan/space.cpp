@@ -12,6 +12,7 @@
 #include "cost_models/partition/framework_cuts.hpp"
 #include "cost_models/partition/partition.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
@@ -173,9 +174,11 @@ class SpaceMaker {
     check_params();
   }
 
-  // The orders of PyTorch's classes, which parameters ask for.
+  // The orders of PyTorch's classes, which parameters ask for, and of Megatron-LM's passes beside each other.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> with_own_order(const ScheduleEntry& entry) const {
     std::map<std::string, std::vector<std::string>> allowed = request_.allowed;
+    const bool beside = request_.runs_in.empty() || request_.runs_in == "Megatron-LM";
+    if (request_.framework_job.exchange_overlap) allowed.insert({kExtraWarmup, {beside ? "1" : "0"}});
     if (request_.runs_in != "torchtitan" && request_.runs_in != "PyTorch") return allowed;
     if (entry.name == "interleaved" && !allowed.contains("group")) allowed.insert({"rounding", {"pytorch"}});
     if (entry.name == "gpipe") allowed.insert({"backward", {"ascending"}});
@@ -200,8 +203,7 @@ class SpaceMaker {
       const std::string& key = one.first;
       if (!is_schedule_param(key)) continue;
       const bool used = std::any_of(space_.variants.begin(), space_.variants.end(), [&](const PlanVariant& variant) {
-        const auto& params = find_schedule(variant.schedule)->params;
-        return std::any_of(params.begin(), params.end(), [&](const ParamSpec& param) { return param.name == key; });
+        return has_param(known_schedule(variant.schedule, ""), key);
       });
       if (used || space_.variants.empty()) continue;
       throw InputError(Diagnostic{"C002", place_of(request_, key), "no schedule of the space has the parameter " + key,

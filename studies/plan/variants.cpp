@@ -56,10 +56,8 @@ std::int32_t first_held_stage(const PlanChoice& choice, const Schedule& schedule
 
 bool is_schedule_param(const std::string& key) {
   const auto catalog = schedule_catalog();
-  return std::any_of(catalog.begin(), catalog.end(), [&](const ScheduleEntry& entry) {
-    return key != entry.chunks_param && std::any_of(entry.params.begin(), entry.params.end(),
-                                                    [&](const ParamSpec& param) { return param.name == key; });
-  });
+  return std::any_of(catalog.begin(), catalog.end(),
+                     [&](const ScheduleEntry& entry) { return key != entry.chunks_param && has_param(entry, key); });
 }
 
 std::vector<PlanVariant> variants_with(const ScheduleEntry& entry, int chunks,

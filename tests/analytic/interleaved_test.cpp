@@ -14,11 +14,11 @@ Nanoseconds ideal_makespan(const Schedule& schedule, double f, double b) {
   return (Nanoseconds{schedule.microbatches} * schedule.chunks + schedule.devices - 1) * chunk;
 }
 
-void interleaved_check_peaks(const Schedule& schedule, const Totals& totals, int g) {
+void interleaved_check_peaks(const Schedule& schedule, const Totals& totals, int g, int extra = 0) {
   const int p = schedule.devices;
   const int v = schedule.chunks;
   for (int d = 0; d < p; ++d) {
-    const int chunks = std::min(2 * (p - 1 - d) + (v - 1) * g + 1, schedule.microbatches * v);
+    const int chunks = std::min(2 * (p - 1 - d) + (v - 1) * g + 1 + extra, schedule.microbatches * v);
     REQUIRE(totals.devices[static_cast<std::size_t>(d)].peak_activation == chunks * (kShare / v));
   }
 }
@@ -86,6 +86,30 @@ TEST_CASE("interleaved sends v times as much as 1F1B and its wrap-around") {
       const Schedule schedule = build("interleaved", p, 2 * p, v);
       const Report report = run_engine(schedule, toy_costs(schedule, 1, 2), {}).report;
       REQUIRE(report.p2p_messages == 2 * (p * v - 1) * 2 * p);
+    }
+  }
+}
+
+TEST_CASE("forward passes more before the first backward pass cost memory and no time") {
+  for (int p = 1; p <= 6; ++p) {
+    for (const int v : {1, 2, 3}) {
+      if (p == 1 && v > 1) continue;
+      for (int m = p; m <= 3 * p; m += p) {
+        for (const int extra : {0, 1, p / 2, m}) {
+          const Schedule schedule =
+              build(v > 1 ? "interleaved" : "1f1b", p, m, v, {{"extra_warmup", std::to_string(extra)}});
+          CAPTURE(describe(schedule));
+          const Totals totals = totals_of(schedule, toy_costs(schedule, 1, 2));
+          REQUIRE(totals.makespan == ideal_makespan(schedule, 1, 2));
+          if (v > 1) {
+            interleaved_check_peaks(schedule, totals, p, extra);
+            continue;
+          }
+          for (int d = 0; d < p; ++d) {
+            REQUIRE(totals.devices[static_cast<std::size_t>(d)].peak_activation == std::min(p - d + extra, m) * kShare);
+          }
+        }
+      }
     }
   }
 }

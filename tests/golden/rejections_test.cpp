@@ -88,6 +88,9 @@ TEST_CASE("refused: no devices, no microbatches, unknown schedules, unknown para
   check_refused("no-such-schedule", 4, 8, 0, {});
   check_refused("interleaved", 4, 8, 2, {{"group", "4x"}});
   check_refused("interleaved", 4, 8, 2, {{"group", "99999999999999999999"}});
+  check_refused("interleaved", 4, 8, 2, {{"extra_warmup", "-1"}});
+  check_refused("depth-first", 4, 8, 2, {{"extra_warmup", "9"}});
+  check_refused("1f1b", 4, 8, 1, {{"extra_warmup", "one"}});
 }
 
 TEST_CASE("noted, not refused: what only a framework refuses") {

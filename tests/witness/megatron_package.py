@@ -32,7 +32,7 @@ from megatron.core.models.common.embeddings import rope_utils  # noqa: E402
 from megatron.core.models.gpt import GPTModel, gpt_layer_specs  # noqa: E402
 from megatron.core.num_microbatches_calculator import ConstantNumMicroBatchesCalculator  # noqa: E402
 from megatron.core.optimizer.optimizer_config import OptimizerConfig  # noqa: E402
-from megatron.core.pipeline_parallel import schedules  # noqa: E402
+from megatron.core.pipeline_parallel import combined_1f1b, schedules  # noqa: E402
 from megatron.core.tokenizers.utils.build_tokenizer import vocab_size_with_padding  # noqa: E402
 from megatron.core.transformer import dot_product_attention, transformer_block  # noqa: E402
 from megatron.core.transformer.enums import LayerType  # noqa: E402
@@ -219,21 +219,24 @@ class Config:
         return None
 
 
+combined_1f1b.set_streams = lambda *_, **__: None
 schedules.is_pp_first_stage = lambda group: group.rank() == 0
 schedules.is_pp_last_stage = lambda group: group.rank() == group.size() - 1
 
 
-def order_of(p, m, v, group):
-    """Each rank's ops in the order of Megatron's own function, as 0F0: stage, kind, microbatch."""
+def order_of(p, m, v, group, combined=False):
+    """Each rank's ops in the order of Megatron's own function, as 0F0: stage, kind, microbatch. `combined`: with
+    --overlap-moe-expert-parallel-comm, a forward pass before the backward pass that it runs beside."""
     run = schedules.forward_backward_pipelining_with_interleaving if v > 1 else (
-        schedules.forward_backward_pipelining_without_interleaving)
+        schedules.forward_backward_pipelining_without_interleaving) if p > 1 else schedules.forward_backward_no_pipelining
     rows = []
-    plain = schedules.forward_step, schedules.backward_step, schedules.deallocate_output_tensor
+    plain = schedules.forward_step, schedules.backward_step, schedules.deallocate_output_tensor, combined_1f1b.combined_forward_backward_step
     try:
         for rank in range(p):
             ops = []
             config = Config(microbatch_group_size_per_vp_stage=group or p, pipeline_model_parallel_size=p, hidden_size=8, batch_p2p_comm=True,
-                            chunks=v if v > 1 else None, virtual_pipeline_model_parallel_size=v if v > 1 else None)
+                            chunks=v if v > 1 else None, virtual_pipeline_model_parallel_size=v if v > 1 else None,
+                            overlap_moe_expert_parallel_comm=combined)
 
             def forward(function, data, model, count, tensor, store, *_, current_microbatch=None, rank=rank, ops=ops, **__):
                 ops.append(f"{model.chunk * p + rank}F{current_microbatch}")
@@ -243,7 +246,12 @@ def order_of(p, m, v, group):
                 ops.append(f"{output.chunk * p + rank}B{output.microbatch}")
                 return Tensor()
 
-            schedules.forward_step, schedules.backward_step = forward, backward
+            def beside(function, data, model, count, tensor, store, of_backward, _, output, *__, current_microbatch=None, forward=forward,
+                       backward=backward, **___):
+                made = forward(function, data, model, count, tensor, store, current_microbatch=current_microbatch)[0] if model else None
+                return made, 0, backward(None, output, None) if of_backward else None
+
+            schedules.forward_step, schedules.backward_step, combined_1f1b.combined_forward_backward_step = forward, backward, beside
             schedules.deallocate_output_tensor = lambda *_, **__: None
             chunks = [torch.nn.Identity() for _ in range(v)]
             for index, chunk in enumerate(chunks):
@@ -258,5 +266,6 @@ def order_of(p, m, v, group):
                     micro_batch_size=1, forward_only=False, p2p_communicator=links, pg_collection=shared)
             rows.append(ops)
     finally:
-        schedules.forward_step, schedules.backward_step, schedules.deallocate_output_tensor = plain
+        (schedules.forward_step, schedules.backward_step, schedules.deallocate_output_tensor,
+         combined_1f1b.combined_forward_backward_step) = plain
     return rows

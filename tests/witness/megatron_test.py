@@ -46,6 +46,16 @@ def orders(witness, package):
                     schedule = ("--schedule", "interleaved", "-v", str(v), "--param", f"group={group}") if v > 1 else ()
                     ours = witness.order("-p", str(p), "-m", str(m), *schedule)
                     witness.check("order", f"p {p}, m {m}, v {v}, group {group}", truth, ours)
+    for p, v in ((1, 1), (2, 2), (3, 2), (4, 2), (4, 3), (8, 2)):
+        for m in (1, 2, 4, 5, 8, 12):
+            for group in {p, p + 1, m} if v > 1 else {p}:
+                try:
+                    truth = package.order_of(p, m, v, group, combined=True)
+                except (ValueError, RuntimeError):
+                    continue
+                schedule = ("--schedule", "interleaved", "-v", str(v), "--param", f"group={group}") if v > 1 else ()
+                ours = witness.order("-p", str(p), "-m", str(m), *schedule, "--param", "extra_warmup=1")
+                witness.check("order", f"combined, p {p}, m {m}, v {v}, group {group}", truth, ours)
 
 
 def runs(witness, package):

@@ -69,6 +69,10 @@ class PlanMaker {
     prefer_recorded(search);
     add_simplest();
     add_tight();
+    if (plan_.own) {
+      progress_.phase("what leads from the own run to the best");
+      plan_.own_changes = own_changes(*asked().own, *plan_.own, asked().request, plan_.search.runs.front().choice);
+    }
     if (asked().flags.cells) plan_.cells = search.cells();
     show_best();
     return std::move(plan_);

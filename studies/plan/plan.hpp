@@ -9,6 +9,7 @@
 #include "sim/analysis/report.hpp"
 #include "studies/paste/paste.hpp"
 #include "studies/plan/cells.hpp"
+#include "studies/plan/own_changes.hpp"
 #include "studies/plan/plan_job.hpp"
 #include "studies/plan/rows.hpp"
 #include "studies/plan/search.hpp"
@@ -54,7 +55,8 @@ struct Plan {
   bool kernels_measured = true;         // of a modelled job: whether this GPU has a table of kernels
   std::vector<Paste> frameworks;
   std::vector<Alternative> alternatives;
-  std::optional<OwnStanding> own;  // of the run that is there already, where one was given
+  std::optional<OwnStanding> own;      // of the run that is there already, where one was given
+  std::vector<OwnChange> own_changes;  // from it to the best
   std::optional<PlanLimit> limit;
   std::optional<PlanFront> front;  // with --front
   std::optional<PlanCells> cells;  // with PlanFlags::cells, where something fits

@@ -1,4 +1,12 @@
 // A run that is there already: of a script, a log, a scenario file or flags. A plan is made for its job, and compared.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/quantities.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -90,6 +98,73 @@ TEST_CASE_IN_FOLDER("a run that does not fit, or that no schedule makes, is said
   const PlanJson odd = plan_of(folder, "--model gpt2-small -p 1 -m 8 --schedules interleaved");
   CHECK(odd["own_run"]["run"].is_null());
   CHECK(odd["own_run"]["problem"].is_string());
+}
+
+TEST_CASE_IN_FOLDER("what leads to the best is simulated change by change, the largest gain first") {
+  folder.write("train.sh", kScript);
+  (void)folder.run("import --from megatron train.sh -o run.toml");
+  const PlanJson plan =
+      plan_of(folder, "--script train.sh --fix tp=2,pp=2,zero=1,microbatch=1,recompute=full,schedule=gpipe");
+  const PlanJson& own = plan["own_run"];
+  const auto step = [&](const std::string& flags) {
+    return PlanJson::parse(
+        folder.data("simulate --config run.toml --topology dgx-h100:1 --format json " + flags))["makespan_ns"];
+  };
+  const std::vector<std::pair<std::string, std::string>> known{{"ZeRO 0 -> 1", "--zero 1"},
+                                                               {"microbatch 2 -> 1", "--microbatch-size 1 -m 16"},
+                                                               {"recompute full", "--recompute full"},
+                                                               {"sequence parallelism", "--sequence-parallel"},
+                                                               {"gpipe", "--schedule gpipe --partition auto"}};
+  std::string so_far;
+  std::int64_t before = 0;
+  REQUIRE(own["changes"].size() == known.size());
+  for (const PlanJson& change : own["changes"]) {
+    const std::string words = change["words"].dump();
+    CAPTURE(words);
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const auto& one) { return contains(words, one.first); });
+    REQUIRE(found != known.end());
+    so_far += found->second + " ";
+    CHECK(change["alone"]["step_ns"] == step(found->second));
+    CHECK(change["together"]["step_ns"] == step(so_far));
+    CHECK(change["together"]["problem"].is_null());
+    if (before == 0) CHECK(change["alone"] == change["together"]);
+    for (const PlanJson& other : own["changes"]) {
+      if (before == 0) CHECK(other["alone"]["step_ns"] >= change["alone"]["step_ns"]);
+    }
+    before = change["together"]["step_ns"];
+  }
+  CHECK(before == plan["runs"][0]["makespan_ns"]);
+}
+
+TEST_CASE_IN_FOLDER("what cannot run alone says so, and a log's iteration says what to expect of the best") {
+  folder.write(
+      "train.log",
+      "----- arguments -----\n"
+      "  num_layers ................ 24\n  hidden_size ............... 2048\n  num_attention_heads ....... 16\n"
+      "  seq_length ................ 2048\n  micro_batch_size .......... 4\n  global_batch_size ......... 64\n"
+      "  pipeline_model_parallel_size ...... 2\n  world_size ........ 4\n  bf16 ..... True\n  vocab_size ..... 50257\n"
+      "----- end of arguments -----\n"
+      " iteration 1/ 9 | elapsed time per iteration (ms): 900.0 |\n"
+      " iteration 2/ 9 | elapsed time per iteration (ms): 800.0 |\n");
+  const Words flags{"plan", "--script", "train.log", "--hardware", "h100", "--fix", "pp=1,dp=4,tp=1"};
+  const std::string text = folder.run(flags).out;
+  CHECK(contains(text, "\nchanges    from yours to the best, the largest gain first"));
+  CHECK(contains(text, "measured: 800.0 ms"));
+  const PlanJson plan = plan_of(folder, "--script train.log --hardware h100 --fix pp=1,dp=4,tp=1");
+  const PlanJson& own = plan["own_run"];
+  const double expected = 8e8 * plan["runs"][0]["makespan_ns"].get<double>() / own["run"]["makespan_ns"].get<double>();
+  CHECK(contains(text, "expected " + format_duration(std::llround(expected)) + ": what was measured, with this gain"));
+  const PlanJson odd =
+      plan_of(folder, "--model gpt2-small -p 2 -v 2 --schedule interleaved -m 8 --fix pp=1,dp=2,schedule=1f1b");
+  const PlanJson& changes = odd["own_run"]["changes"];
+  REQUIRE(changes.size() > 1);
+  CHECK(changes.back()["together"]["step_ns"] == odd["runs"][0]["makespan_ns"]);
+  const auto ranks = std::find_if(changes.begin(), changes.end(),
+                                  [](const PlanJson& one) { return contains(one["words"].dump(), "pp 2 -> 1"); });
+  REQUIRE(ranks != changes.end());
+  CHECK(contains((*ranks)["alone"]["problem"].dump(), "S011"));  // interleaved needs two devices
+  CHECK((*ranks)["alone"]["step_ns"].is_null());
 }
 
 }  // namespace

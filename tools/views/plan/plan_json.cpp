@@ -164,21 +164,42 @@ Json nearest_json(const Plan& plan) {
           {"simulated", nearest->simulated}};
 }
 
+Json problem_of(const Evaluation& found) {
+  if (found.kind == Evaluation::Kind::kDeadlock) return "deadlock";
+  if (was_simulated(found)) return nullptr;
+  return found.code.empty() ? found.message : found.code + ": " + found.message;
+}
+
+Json outcome_json(const Evaluation& found) {
+  const Json problem = problem_of(found);
+  return {{"step_ns", problem.is_null() ? Json(found.run.step) : Json(nullptr)},
+          {"peak_memory_bytes", problem.is_null() ? Json(found.run.peak) : Json(nullptr)},
+          {"missing_bytes", found.missing},
+          {"problem", problem}};
+}
+
+Json own_changes_json(const Plan& plan) {
+  Json changes = Json::array();
+  for (const OwnChange& one : plan.own_changes) {
+    changes.push_back(
+        {{"words", one.words}, {"alone", outcome_json(one.alone)}, {"together", outcome_json(one.together)}});
+  }
+  return changes;
+}
+
 Json own_run_json(const Plan& plan) {
   if (!plan.own) return nullptr;
   const OwnRun& own = *plan.asked.own;
   const Evaluation& found = plan.own->found;
-  const bool simulated = was_simulated(found) && found.kind != Evaluation::Kind::kDeadlock;
+  const bool simulated = problem_of(found).is_null();
   Json notes = Json::array();
   for (const std::string& note : own.notes) notes.push_back(note);
-  Json problem = nullptr;
-  if (found.kind == Evaluation::Kind::kDeadlock) problem = "deadlock";
-  if (!was_simulated(found)) problem = found.code + ": " + found.message;
   return {{"name", own.name},
           {"choice", choice_json(plan, own.choice)},
           {"run", simulated ? run_json(plan, found.run) : Json(nullptr)},
-          {"problem", problem},
+          {"problem", problem_of(found)},
           {"missing_bytes", found.missing},
+          {"changes", own_changes_json(plan)},
           {"faster_plans", plan.own->faster},
           {"measured_ns", own.measured > 0 ? Json(own.measured) : Json(nullptr)},
           {"notes", notes}};

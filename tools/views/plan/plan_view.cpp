@@ -19,52 +19,12 @@
 #include "tools/views/ansi.hpp"
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/plan/front_view.hpp"
+#include "tools/views/plan/own_view.hpp"
 #include "tools/views/plan/rows_view.hpp"
 #include "tools/views/range_words.hpp"
 
 namespace debubble {
 namespace {
-
-std::string beside_plans(const Plan& plan, const PlannedRun& own, std::int64_t faster) {
-  if (plan.search.runs.empty()) return "";
-  const double best = static_cast<double>(plan.search.runs.front().step);
-  const std::string ratio = " (" + format_change(static_cast<double>(own.step) / best - 1) + ")";
-  if (faster == 0) return ratio + "; no plan that was simulated takes less time";
-  return ratio + fmt::format("; {} of the {} plans that fit and were simulated take less time", faster,
-                             plan.search.runs.size());
-}
-
-std::string standing_line(const Plan& plan) {
-  const Evaluation& found = plan.own->found;
-  switch (found.kind) {
-    case Evaluation::Kind::kFits:
-    case Evaluation::Kind::kOutOfMemory:
-      break;
-    case Evaluation::Kind::kDeadlock:
-      return "deadlocks";
-    case Evaluation::Kind::kIllegal:
-    case Evaluation::Kind::kBounded:
-    case Evaluation::Kind::kRefined:
-    case Evaluation::Kind::kTooLarge:
-      return "cannot be simulated: " + found.code + ": " + found.message;
-  }
-  std::string text = fmt::format("step {}, bubble {}, memory {}", format_duration(found.run.step),
-                                 format_percent(found.run.bubble_ratio), format_size(found.run.peak));
-  if (found.run.is_tight()) text += fmt::format(", {} to spare: tight", format_size(*found.run.spare));
-  if (found.missing > 0) text += fmt::format(": lacks {} per GPU in this model", format_size(found.missing));
-  text += beside_plans(plan, found.run, plan.own->faster);
-  const Nanoseconds measured = plan.asked.own->measured;
-  return measured > 0 ? text + "; measured: " + format_duration(measured) : text;
-}
-
-// "train.sh: tp 2, pp 4, dp 2; ...", how it stands, and what of it is left out or assumed; none without such a run.
-std::vector<std::string> own_run_lines(const Plan& plan) {
-  if (!plan.own) return {};
-  const OwnRun& run = *plan.asked.own;
-  std::vector<std::string> lines{run.name + ": " + to_string(run.choice), standing_line(plan)};
-  for (const std::string& note : run.notes) lines.push_back("note: " + note);
-  return lines;
-}
 
 constexpr std::size_t kColumn = 11;
 constexpr double kNoShare = 0.0005;  // would be shown as 0.0 %
@@ -108,11 +68,8 @@ class PlanText {
     } else {
       add_best();
     }
-    bool first = true;
-    for (const std::string& one : own_run_lines(plan_)) {
-      item(first ? "yours" : "", printable(one));
-      first = false;
-    }
+    items("yours", own_run_lines(plan_));
+    items("changes", own_change_lines(plan_));
     item("certainty", certainty_words(plan_));
     item("searched", searched());
     add_rows();
@@ -132,6 +89,10 @@ class PlanText {
       line(pad_right(first ? name : "", kColumn) + one);
       first = false;
     }
+  }
+
+  void items(const std::string& name, const std::vector<std::string>& texts) {
+    for (const std::string& one : texts) item(&one == texts.data() ? name : "", printable(one));
   }
 
   void add_best() {

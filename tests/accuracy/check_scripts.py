@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tools/accuracy"))
 
 import measured_runs  # noqa: E402
 import published_plans  # noqa: E402
+import regret_page  # noqa: E402
 
 # (source or all, level, what, its bound), as shares.
 REACHED = [("", "replay", "bubble_mean_absolute_error", 0.0020), ("", "replay", "bubble_worst", 0.0053),
@@ -117,12 +118,25 @@ def check_own_plans(binary):
     expect("what they may know", planned["notes"])
 
 
+def check_regret():
+    ways = [(("a", 1), "slow", 30.0, 3.0), (("a", 1), "fast", 20.0, 2.5), (("a", 1), "chosen", 25.0, 2.0), (("a", 2), "alone", 9.0, 1.0),
+            (("b", 1), "often", 10.0, 1.0), (("b", 1), "often", 14.0, 1.0), (("b", 1), "tie", 15.0, 1.0), (("b", 1), "equal", 15.0, 5.0)]
+    sets = regret_page.sets_of(ways)
+    expect("jobs with one way are none", {name: len(of) for name, of in sets.items()} == {"a": 1, "b": 1})
+    expect("what the choice took longer", near(regret_page.regret(sets["a"][0]), 0.25))
+    expect("pairs in the right order", regret_page.pairs(sets["a"][0]) == (2, 3))
+    expect("runs of one way are their mean, and a tie is wrong", regret_page.pairs(sets["b"][0]) == (1, 2))
+    expect("what is chosen does not tell jobs apart", regret_page.flags_of("debubble simulate --dropout --tp 8 --scatter-gather --model x")
+           == {"dropout": "", "tp": "8", "scatter-gather": "", "model": "x"})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", required=True, type=pathlib.Path)
     binary = parser.parse_args().binary.resolve()
     check_published_runs(binary)
     check_own_plans(binary)
+    check_regret()
     with tempfile.TemporaryDirectory() as folder:
         check_own_runs(binary, pathlib.Path(folder))
     print("\n".join(failures) if failures else "fine")

@@ -111,7 +111,7 @@ TEST_CASE("a size that does not fit makes a row and status 1, and the others are
   const Folder folder;
   const Outcome outcome =
       folder.run("profile --model tiny-gpt --iterations 3 --dtype fp32 --sweep microbatch=1,1000000 --seq 16 -o sizes",
-                 fake_machine());
+                 fake_machine({"FAKE_CUDA=memory=268435456"}));  // what the fake GPU hands out is the host's
   CAPTURE(outcome.err);
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.err, "out of"));

@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "studies/paste/script_patch.hpp"
 
 namespace debubble {
@@ -24,40 +28,63 @@ std::vector<std::string_view> lines_with_ends(const std::string& text) {
   return lines;
 }
 
-// By the longest common subsequence of what lies between the lines that begin and end both.
-std::vector<DiffStep> diff_steps(const std::vector<std::string_view>& before,
-                                 const std::vector<std::string_view>& after) {
-  std::size_t head = 0;
-  while (head < std::min(before.size(), after.size()) && before[head] == after[head]) ++head;
-  std::size_t tail = 0;
-  while (tail < std::min(before.size(), after.size()) - head &&
-         before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) {
-    ++tail;
-  }
-  const std::size_t rows = before.size() - head - tail;
-  const std::size_t columns = after.size() - head - tail;
-  std::vector<std::vector<int>> common(rows + 1, std::vector<int>(columns + 1, 0));
-  for (std::size_t i = rows; i-- > 0;) {
-    for (std::size_t j = columns; j-- > 0;) {
-      common[i][j] =
-          before[head + i] == after[head + j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+// Myers's greedy search (1986): with d changes, diagonal k (lines before less lines after) is reached this far at most.
+// Of n lines with d changes it takes n d steps and d squared numbers, and changes are few where flags of a script are.
+class FewestChanges {
+ public:
+  FewestChanges(const std::vector<std::string_view>& before, const std::vector<std::string_view>& after)
+      : before_(before), after_(after) {}
+
+  std::vector<DiffStep> run() {
+    while (!reached_end()) {
     }
+    return walked_back();
   }
-  std::vector<DiffStep> steps;
-  for (std::size_t k = 0; k < head; ++k) steps.push_back({' ', before[k]});
-  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
-    if (i < rows && j < columns && before[head + i] == after[head + j]) {
-      steps.push_back({' ', before[head + i++]});
-      ++j;
-    } else if (i < rows && (j == columns || common[i + 1][j] >= common[i][j + 1])) {
-      steps.push_back({'-', before[head + i++]});
-    } else {
-      steps.push_back({'+', after[head + j++]});
+
+ private:
+  // Whether change d leads to diagonal k by a line of `after`, not one of `before`: from k + 1, which then is further.
+  [[nodiscard]] bool adds(int d, int k) const { return k == -d || (k != d && far(d - 1, k - 1) < far(d - 1, k + 1)); }
+  [[nodiscard]] int far(int d, int k) const { return at(at(far_, d), k + d); }
+
+  // One change more.
+  bool reached_end() {
+    const int d = static_cast<int>(far_.size());
+    const int rows = static_cast<int>(before_.size());
+    const int columns = static_cast<int>(after_.size());
+    std::vector<int> reached(2 * far_.size() + 1);
+    for (int k = -d; k <= d; k += 2) {
+      int row = 0;
+      if (d > 0) row = adds(d, k) ? far(d - 1, k + 1) : far(d - 1, k - 1) + 1;
+      while (row < rows && row - k < columns && at(before_, row) == at(after_, row - k)) ++row;
+      at(reached, k + d) = row;
+      if (k == rows - columns && row >= rows) {
+        far_.push_back(std::move(reached));
+        return true;
+      }
     }
+    far_.push_back(std::move(reached));
+    return false;
   }
-  for (std::size_t k = before.size() - tail; k < before.size(); ++k) steps.push_back({' ', before[k]});
-  return steps;
-}
+
+  [[nodiscard]] std::vector<DiffStep> walked_back() const {
+    std::vector<DiffStep> steps;
+    int row = static_cast<int>(before_.size());
+    int column = static_cast<int>(after_.size());
+    for (int d = static_cast<int>(far_.size()) - 1; d >= 0; --d) {
+      const int k = row - column;
+      const bool added = d > 0 && adds(d, k);
+      const int begin = d == 0 ? 0 : added ? far(d - 1, k + 1) : far(d - 1, k - 1) + 1;
+      for (; row > begin; --column) steps.push_back({' ', at(before_, --row)});
+      if (d > 0) steps.push_back(added ? DiffStep{'+', at(after_, --column)} : DiffStep{'-', at(before_, --row)});
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  const std::vector<std::string_view>& before_;
+  const std::vector<std::string_view>& after_;
+  std::vector<std::vector<int>> far_;  // by changes: of each diagonal from -d on, the lines before
+};
 
 std::string hunk_range(std::size_t begin, std::size_t count) {
   return std::to_string(count == 0 ? begin : begin + 1) + "," + std::to_string(count);
@@ -66,7 +93,9 @@ std::string hunk_range(std::size_t begin, std::size_t count) {
 }  // namespace
 
 std::string unified_diff(const std::string& before, const std::string& after, const std::string& name) {
-  const std::vector<DiffStep> steps = diff_steps(lines_with_ends(before), lines_with_ends(after));
+  const std::vector<std::string_view> old_lines = lines_with_ends(before);
+  const std::vector<std::string_view> new_lines = lines_with_ends(after);
+  const std::vector<DiffStep> steps = FewestChanges(old_lines, new_lines).run();
   std::string text;
   std::size_t old_line = 0;
   std::size_t new_line = 0;

@@ -1,9 +1,14 @@
 // What frameworks are told: a row for every flag, and a patch of a script that `patch` applies.
 #include <algorithm>
 #include <cstdlib>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "scenario/check_scenario.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/at.hpp"
 #include "studies/paste/fields.hpp"
 #include "studies/paste/script_patch.hpp"
 #include "tests/support/command.hpp"
@@ -64,6 +69,72 @@ TEST_CASE("a unified diff of texts without an end of line, of nothing, and of fa
   CHECK(unified_diff("", "x\n", "f") == "--- f\n+++ f\n@@ -0,0 +1,1 @@\n+x\n");
   CHECK(unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "0\n1\n2\n3\n4\n5\n6\n7\n8\n", "f") ==
         "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -6,4 +7,3 @@\n 6\n 7\n 8\n-9\n");
+}
+
+// A hunk's lines put together: with '+' those after, with '-' those before.
+std::string side_of(const std::string& diff, char side) {
+  std::istringstream lines(diff);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && (line.front() == ' ' || line.front() == side)) text += line.substr(1) + "\n";
+  }
+  return text;
+}
+
+// By the table of the longest common subsequence.
+std::size_t fewest_changes(const std::string& before, const std::string& after) {
+  std::vector<std::size_t> common(after.size() + 1);
+  for (const char one : before) {
+    std::size_t diagonal = 0;
+    for (std::size_t j = 0; j < after.size(); ++j) {
+      const std::size_t above = common[j + 1];
+      common[j + 1] = one == after[j] ? diagonal + 1 : std::max(above, common[j]);
+      diagonal = above;
+    }
+  }
+  return before.size() + after.size() - 2 * common.back();
+}
+
+TEST_CASE("a diff has both texts and as few changes as can be, also of many lines") {
+  std::mt19937 random(42);
+  const auto lines_of = [](const std::string& letters) {
+    std::string text;
+    for (const char one : letters) text += std::string(1, one) + "\n";
+    return text;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    std::string before;
+    std::string after;
+    for (std::string* const text : {&before, &after}) {
+      for (auto left = random() % 7; left > 0; --left) *text += static_cast<char>('a' + random() % 3);
+    }
+    CAPTURE(before);
+    CAPTURE(after);
+    const std::string diff = unified_diff(lines_of(before), lines_of(after), "f");
+    const std::string hunk = diff.substr(diff.empty() ? 0 : diff.find("@@"));
+    const auto changes = std::count_if(hunk.begin(), hunk.end(), [](char one) { return one == '-' || one == '+'; });
+    if (before == after) {
+      REQUIRE(diff.empty());
+      continue;
+    }
+    REQUIRE(to_index(changes) == fewest_changes(before, after) + 2);  // and those of "@@ -1,3 +1,4 @@"
+    std::size_t first = 0;  // line of the hunk, from 1, or from 0 where there is none
+    std::size_t count = 0;
+    char ignored = 0;
+    std::istringstream(hunk.substr(4)) >> first >> ignored >> count;
+    const std::size_t begin = first - (count > 0 ? 1 : 0);
+    REQUIRE(side_of(hunk, '-') == lines_of(before.substr(begin, count)));
+    REQUIRE(lines_of(before.substr(0, begin)) + side_of(hunk, '+') + lines_of(before.substr(begin + count)) ==
+            lines_of(after));
+  }
+  std::string before;
+  std::string after;
+  for (int line = 0; line < 100'000; ++line) {
+    before += std::to_string(line) + "\n";
+    after += (line % 1000 == 500 ? "changed " : "") + std::to_string(line) + "\n";
+  }
+  const std::string diff = unified_diff(before, after, "f");
+  CHECK(std::count(diff.begin(), diff.end(), '@') == 4 * 100);
 }
 
 TEST_CASE_IN_FOLDER(

@@ -88,6 +88,11 @@ class DeepSpeedReader {
     if (tree_.has("sequence_parallel_size")) mesh_ = tree_.number("data_parallel_size", 1, kMostMeshRanks);
     (void)tree_.find("data_parallel_size");
     if (mesh_) facts_.set("DATA_SIZE", *mesh_);
+    if (sequence_ > 1 && !mesh_) {
+      scenario_.find(
+          "sequence_parallel_size without data_parallel_size makes no sequence ranks, unless the program gives "
+          "mesh_param or mpu");
+    }
     facts_.set("PIPELINE", pipeline_);
     facts_.set("TENSOR", tensor_);
     facts_.set("SEQUENCE", sequence_);
@@ -135,11 +140,12 @@ class DeepSpeedReader {
     fact("AUTO_EP", enabled);
     facts_.set("EXPERT", experts_);
     facts_.set("EXPERT_TENSOR", tree_.number(section + "expert_tensor_parallel_size", 1, kMostMeshRanks).value_or(1));
+    const std::string backend = tree_.word(section + "comm_backend").value_or("comm");
+    fact("EXPERT_BACKEND", backend);
+    facts_.set("EXPERT_TOKENS", tree_.number(section + "comm_max_tokens_per_rank", 0).value_or(0));
     if (experts_ > 1) {
       scenario_.set("ep", experts_);
-      if (tree_.word(section + "comm_backend").value_or("comm") == "deepep") {
-        scenario_.set("moe-dispatch", std::string("deepep"));
-      }
+      if (backend == "deepep") scenario_.set("moe-dispatch", std::string("deepep"));
       if (tensor_ > 1) scenario_.set("etp", std::int64_t{1});
     }
     tree_.pass("expert_parallel");
@@ -174,12 +180,18 @@ class DeepSpeedReader {
       scenario_.find("quantised collectives of ZeRO++ are not modelled");
     }
     fact("QUANTIZED", on(zero + "zero_quantized_weights"));
-    if (count(zero + "zero_hpz_partition_size", 0).value_or(1) > 1) {
+    fact("QUANTIZED_SUMS", on(zero + "zero_quantized_gradients"));
+    const std::int64_t secondary = count(zero + "zero_hpz_partition_size", 0).value_or(1);
+    facts_.set("SECONDARY", secondary);
+    if (secondary > 1) {
       scenario_.find("zero_hpz_partition_size: weights are sharded over all data ranks");
     }
     overlap_ = on(zero + "overlap_comm", stage_ == 3);
     fact("OVERLAP", overlap_);
-    fact("REDUCE_SCATTER", on(zero + "reduce_scatter", true));
+    const bool scatters = on(zero + "reduce_scatter", true);
+    fact("REDUCE_SCATTER", scatters);
+    fact("UNSCATTERED", !scatters);
+    fact("UNJOINED", !on(zero + "contiguous_gradients", true));
     fact("LEGACY", on(zero + "legacy_stage1"));
     no_norm_ = !on(zero + "compute_grad_norm", true);
     fact("NO_NORM", no_norm_);

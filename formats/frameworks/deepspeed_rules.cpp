@@ -12,6 +12,7 @@ constexpr const char* kDsPipe = "runtime/pipe/engine.py: PipelineEngine";
 constexpr const char* kDsZero = "runtime/zero/config.py: DeepSpeedZeroConfig";
 constexpr const char* kDsStage2 = "runtime/zero/stage_1_and_2.py: DeepSpeedZeroOptimizer";
 constexpr const char* kDsMasters = "runtime/base_optimizer.py: ZeROOptimizer";
+constexpr const char* kDsMoe3 = "runtime/engine.py: _validate_zero3_moe_compatibility";
 constexpr const char* kDsExperts = "module_inject/auto_ep_config.py, auto_ep_folding.py";
 
 void add_batches(std::vector<FrameworkRule>& rows) {
@@ -33,12 +34,16 @@ void add_batches(std::vector<FrameworkRule>& rows) {
         "data_parallel_size x sequence_parallel_size are no more than all ranks",
         "comm/comm.py: initialize_mesh_device",
         R"({"train_micro_batch_size_per_gpu": 1, "sequence_parallel_size": 2, "data_parallel_size": 8})"},
+       {kDsRefuses, "SEQUENCE > 1 and PIPELINE > 1",
+        "a pipeline has no sequence ranks: PipelineModule's ranks are data, pipeline and tensor ranks",
+        "__init__.py: initialize, runtime/pipe/topology.py: PipelineParallelGrid",
+        R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "sequence_parallel_size": 2})"},
        {kDsRefuses, "STAGE > 1 and PIPELINE > 1", "ZeRO-2 and ZeRO-3 do not go with pipelines", kDsPipe,
         R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2}})"},
        {kDsRefuses, "UNMANAGED and PIPELINE > 1", "managed_gradient_accumulation false does not go with pipelines",
         kDsEngine, R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false})"},
        {kDsRefuses, "UNMANAGED and OVERLAP and STAGE < 2",
-        "managed_gradient_accumulation false takes overlap_comm with ZeRO-2 alone", kDsEngine,
+        "managed_gradient_accumulation false takes overlap_comm with ZeRO-2 or 3", kDsEngine,
         R"({"train_micro_batch_size_per_gpu": 1, "managed_gradient_accumulation": false,
                 "zero_optimization": {"stage": 1, "overlap_comm": true}})"}});
 }
@@ -124,8 +129,10 @@ void add_optimizers(std::vector<FrameworkRule>& rows) {
         "muon with ZeRO-3 goes with reduce_scatter false", "runtime/zero/stage3.py: DeepSpeedZeroOptimizer_Stage3",
         R"({"train_batch_size": 8, "bf16": {"enabled": true}, "optimizer": {"type": "Muon"},
                 "zero_optimization": {"stage": 3}})"},
-       {kDsRefuses, "OPTIMIZER == muon and BF16_OPTIMIZER and ( SUMS != fp32 or PIPELINE > 1 )",
-        "muon beside ZeRO sums in fp32 and takes no pipeline", "runtime/bf16_optimizer.py: BF16_Optimizer",
+       {kDsRefuses,
+        "OPTIMIZER == muon and BF16_OPTIMIZER and ( SUMS != fp32 or PIPELINE > 1 or TENSOR > 1 or AUTO_EP )",
+        "muon beside ZeRO sums in fp32 and takes no pipeline, no tensor ranks and no experts",
+        "runtime/bf16_optimizer.py: BF16_Optimizer",
         R"(--stages 2 {"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
                 "optimizer": {"type": "Muon"}})"}});
 }
@@ -145,7 +152,21 @@ void add_experts(std::vector<FrameworkRule>& rows) {
        {kDsRefuses, "AUTO_EP and TENSOR > 1 and ( SEQUENCE > 1 or EXPERT == 1 or OFFLOAD )",
         "AutoEP with AutoTP takes several expert ranks, no sequence ranks and no offload", kDsExperts,
         R"({"train_micro_batch_size_per_gpu": 1, "tensor_parallel": {"autotp_size": 2},
-                "expert_parallel": {"enabled": true, "autoep_size": 1}})"}});
+                "expert_parallel": {"enabled": true, "autoep_size": 1}})"},
+       {kDsRefuses, "AUTO_EP and EXPERT_BACKEND == deepep and EXPERT_TOKENS < 1",
+        "comm_backend deepep takes comm_max_tokens_per_rank: microbatch x sequence",
+        "module_inject/auto_ep_config.py: validate_autoep_config",
+        R"({"train_micro_batch_size_per_gpu": 1,
+                "expert_parallel": {"enabled": true, "autoep_size": 2, "comm_backend": "deepep"}})"},
+       {kDsRefuses, "AUTO_EP and STAGE == 3 and ( SEQUENCE > 1 or QUANTIZED_SUMS or SECONDARY > 1 )",
+        "AutoEP with ZeRO-3 takes no sequence ranks, no zero_quantized_gradients and no zero_hpz_partition_size",
+        kDsMoe3,
+        R"({"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 2},
+                "zero_optimization": {"stage": 3, "zero_quantized_gradients": true}})"},
+       {kDsRefuses, "AUTO_EP and STAGE in 1,2 and not BF16_OPTIMIZER and ( UNSCATTERED or STAGE == 2 and UNJOINED )",
+        "AutoEP with ZeRO-1 and ZeRO-2 takes reduce_scatter, and with ZeRO-2 contiguous_gradients", kDsStage2,
+        R"({"train_micro_batch_size_per_gpu": 1, "expert_parallel": {"enabled": true, "autoep_size": 2},
+                "zero_optimization": {"stage": 2, "reduce_scatter": false}})"}});
 }
 
 void add_others(std::vector<FrameworkRule>& rows) {
@@ -231,11 +252,17 @@ std::vector<RuleFact> deepspeed_fact_names() {
           {"COMM_FORMAT", "communication_data_type"},
           {"NO_NORM", "compute_grad_norm is false"},
           {"CLIPPING", "gradient_clipping"},
+          {"UNSCATTERED", "reduce_scatter is false"},
+          {"UNJOINED", "contiguous_gradients is false"},
+          {"QUANTIZED_SUMS", "zero_optimization.zero_quantized_gradients"},
+          {"SECONDARY", "zero_optimization.zero_hpz_partition_size"},
           {"LEGACY", "zero_optimization.legacy_stage1"},
           {"QUANTIZED", "zero_optimization.zero_quantized_weights"},
           {"UNMANAGED", "managed_gradient_accumulation is false"},
           {"AUTO_EP", "expert_parallel.enabled"},
           {"EXPERT_TENSOR", "expert tensor ranks"},
+          {"EXPERT_BACKEND", "expert_parallel.comm_backend"},
+          {"EXPERT_TOKENS", "expert_parallel.comm_max_tokens_per_rank"},
           {"TENSOR_BY_FLAG", "tensor ranks by --tp"},
           {"REMOVED", "removed keys"},
           {"UNKNOWN", "unknown keys"},

@@ -40,6 +40,10 @@ void add_titan_rules(std::vector<FrameworkRule>& rows) {
         kTrainer, ""},
        {kClassRefuses, "PIPELINE > 1 and GRAPHS", "CUDA graphs have no pipeline: disable_cuda_graphs = true", kTrainer,
         "-p 2 --cuda-graphs on"},
+       {kClassRefuses, "EXPERT > 1 and GRAPHS and not BY_DEVICE",
+        "CUDA graphs take expert ranks by MinimalAsyncEP, or by HybridEP with non_blocking_capacity_factor, which "
+        "model_registry sets: disable_cuda_graphs = true",
+        kTrainer, "--model mixtral-8x7b --dp 4 --ep 4 --zero 3 --cuda-graphs on"},
        {kClassRefuses, "STAGES % PIPELINE != 0",
         "stages are a multiple of the pipeline ranks; with layers_per_stage they are layers + "
         "first_stage_less_layers + last_stage_less_layers, over it, rounded up",
@@ -118,6 +122,7 @@ FrameworkRules torchtitan_rules() {
                                          {"SAMPLES", "local_batch_size"},
                                          {"MICROBATCH_SIZE", "pipeline_parallel_microbatch_size"},
                                          {"GRAPHS", "CUDA graphs"},
+                                         {"BY_DEVICE", "no exchange of tokens waits for the host"},
                                          {"STAGE_LAYERS", "layers of a stage, the ends' weights among them"},
                                          {"FIRST_LESS", "first_stage_less_layers"},
                                          {"LAST_LESS", "last_stage_less_layers"},

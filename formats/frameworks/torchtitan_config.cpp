@@ -284,6 +284,7 @@ class TitanReader {
     const std::string key = "training.disable_cuda_graphs";
     if (tree_.flag(key, !saved_)) return;
     facts_.set("GRAPHS", RuleFacts::Words{});
+    if (exchanges_by_device(tree_)) facts_.set("BY_DEVICE", RuleFacts::Words{});
     scenario_.set("cuda-graphs", "on");
   }
 

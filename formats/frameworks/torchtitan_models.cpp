@@ -83,26 +83,20 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kTitanConfigurations{"llama3_8b",
-                                                                "llama3_8b_mxfp8",
-                                                                "llama3_70b",
-                                                                "llama3_405b",
-                                                                "deepseek_v3_16b",
-                                                                "deepseek_v3_671b",
-                                                                "deepseek_v3_671b_float8",
-                                                                "qwen3_0_6b",
-                                                                "qwen3_1_7b",
-                                                                "qwen3_14b",
-                                                                "qwen3_30b_a3b",
-                                                                "qwen3_32b",
-                                                                "gpt_oss_20b",
-                                                                "gpt_oss_120b"};
+constexpr std::array<std::string_view, 13> kTitanConfigurations{
+    "llama3_8b",   "llama3_8b_mxfp8", "llama3_70b", "deepseek_v3_16b", "deepseek_v3_671b", "deepseek_v3_671b_float8",
+    "qwen3_0_6b",  "qwen3_1_7b",      "qwen3_14b",  "qwen3_30b_a3b",   "qwen3_32b",        "gpt_oss_20b",
+    "gpt_oss_120b"};
+
+// Of these the only configuration multiplies in 8 bits, and its name does not say so.
+constexpr std::string_view kFloat8Alone = "llama3_405b";
 
 }  // namespace
 
 std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits) {
   std::string name = std::string(flavour.name) + "_";
   for (const char c : std::string_view(flavour.flavour)) name += c == '.' || c == '-' ? '_' : lower_case(c);
+  if (name == kFloat8Alone) return eight_bits == "_float8" ? name : "";
   name += eight_bits;
   const auto* const found = std::find(kTitanConfigurations.begin(), kTitanConfigurations.end(), name);
   return found == kTitanConfigurations.end() ? "" : name;

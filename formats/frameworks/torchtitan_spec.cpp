@@ -35,6 +35,13 @@ bool switch_in(const JsonValue* value, std::string_view path, bool otherwise = f
   return found == nullptr || found->kind != JsonValue::Kind::kBoolean ? otherwise : found->text == "true";
 }
 
+// MinimalAsyncEP's settings alone name a device; the value may be null.
+bool waits_for_no_host(const JsonValue& dispatcher) {
+  if (member_at(&dispatcher, "non_blocking_capacity_factor") != nullptr) return true;
+  return std::any_of(dispatcher.children.begin(), dispatcher.children.end(),
+                     [](const JsonValue& member) { return member.key == "device"; });
+}
+
 class TitanSpec {
  public:
   TitanSpec(ConfigTree& tree, FrameworkScenario& scenario)
@@ -215,6 +222,16 @@ class TitanSpec {
 }  // namespace
 
 bool has_titan_spec(ConfigTree& tree) { return tree.has(kModel); }
+
+bool exchanges_by_device(ConfigTree& tree) {
+  const JsonValue* const layers = member_at(tree.find(kModel), "layers");
+  if (layers == nullptr) return false;
+  return std::all_of(layers->children.begin(), layers->children.end(), [](const JsonValue& layer) {
+    if (member_at(&layer, "moe") == nullptr) return true;
+    const JsonValue* const dispatcher = member_at(&layer, "moe.routed_experts.token_dispatcher");
+    return dispatcher != nullptr && waits_for_no_host(*dispatcher);
+  });
+}
 
 std::int64_t read_titan_spec(ConfigTree& tree, FrameworkScenario& scenario) { return TitanSpec(tree, scenario).read(); }
 

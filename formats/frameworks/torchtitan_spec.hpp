@@ -11,6 +11,9 @@ namespace debubble {
 // Whether the configuration has one.
 [[nodiscard]] bool has_titan_spec(ConfigTree& tree);
 
+// Whether its blocks' tokens reach their experts without the host's waiting, as CUDA graphs of expert ranks ask for.
+[[nodiscard]] bool exchanges_by_device(ConfigTree& tree);
+
 // Sets model and model-size; returns the number of blocks. Problems: F033 for blocks that have no cost model or differ
 // in more than experts, windows; F001 where sizes are missing.
 std::int64_t read_titan_spec(ConfigTree& tree, FrameworkScenario& scenario);

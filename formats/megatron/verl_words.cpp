@@ -9,7 +9,6 @@
 #include "formats/shell/unknowns.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
-#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -74,14 +73,17 @@ class VerlReader {
   std::int64_t count(const std::string& key, std::int64_t fallback) {
     const auto given = value(key);
     if (given && shell::has_mark(*given)) open_ = *given;
-    const auto number = given ? count_of(*given, kMostOfVerl) : std::nullopt;
-    if (given && !number && std::all_of(given->begin(), given->end(), is_digit)) refuse_size(key + "=" + *given);
-    return number && *number > 0 ? *number : fallback;
+    if (!given || shell::has_mark(*given)) return fallback;
+    const auto number = count_of(*given, kMostOfVerl);
+    const std::int64_t least = fallback == 0 ? 0 : 1;
+    if (number && *number >= least) return *number;
+    refuse_size(key + "=" + *given + " is no count");
+    return fallback;
   }
 
   void refuse_size(const std::string& what) {
-    result_.refused = "verl: " + what + " is too large";
-    result_.help = "at most " + std::to_string(kMostOfVerl) + " is read";
+    result_.refused = "verl: " + what;
+    result_.help = "1 to " + std::to_string(kMostOfVerl) + " is read";
   }
 
   bool yes(const std::string& key, bool fallback) const {
@@ -206,6 +208,8 @@ class VerlReader {
     add("actor-num-nodes", std::to_string(nodes));
     add("actor-num-gpus-per-node", std::to_string(each));
     result_.ranks = nodes * each;
+    if (result_.ranks > kMostOfVerl)
+      refuse_size(std::to_string(nodes) + " x " + std::to_string(each) + " ranks are too many");
   }
 
   void read_batch() {
@@ -214,7 +218,7 @@ class VerlReader {
     std::int64_t samples = sft() ? count("data.train_batch_size", 256)
                                  : count(root_ + "ppo_mini_batch_size", 256) * count("actor_rollout_ref.rollout.n", 1);
     if (samples > kMostOfVerl) {
-      refuse_size("a batch of " + std::to_string(samples) + " samples");
+      refuse_size("a batch of " + std::to_string(samples) + " samples is too large");
       samples = kMostOfVerl;
     }
     add("seq-length", std::to_string(length));

@@ -93,9 +93,11 @@ void write_method(const RunToPaste& run, PastePart& part) {
 
 void write_sequence_ranks(const RunToPaste& run, PastePart& part) {
   if (run.sizes.context == 1) return;
+  // DeepSpeed makes a mesh of the two where both are there, which knows no tensor ranks of a program's own.
+  if (run.sizes.tensor == 1) part.value("data_parallel_size", run.sizes.data);
   part.value("sequence_parallel_size", run.sizes.context);
-  if (run.pipeline > 1 || run.setup == nullptr || !run.setup->context_all_to_all) {
-    part.refusal = "has no context ranks but those of --context-exchange all-to-all without a pipeline";
+  if (run.setup == nullptr || !run.setup->context_all_to_all) {
+    part.refusal = "has no context ranks but those of --context-exchange all-to-all";
   }
 }
 
@@ -105,6 +107,7 @@ void write_auto_experts(const RunToPaste& run, PastePart& part) {
   part.value("expert_parallel.autoep_size", run.sizes.expert);
   if (run.setup != nullptr && run.setup->dispatch == MoeDispatch::kDeepEp) {
     part.word("expert_parallel.comm_backend", json_text("deepep"));
+    part.value("expert_parallel.comm_max_tokens_per_rank", run.microbatch * run.setup->sequence);
   }
   if (run.sizes.split_of_expert() > 1) part.note("splits no expert over tensor ranks: --etp 1");
 }
@@ -161,6 +164,7 @@ void write_deepspeed_optimizer(const RunToPaste& run, PastePart& part) {
   const std::string name = run.typed(part.field);
   if (name.empty() || name == "adam") return;
   part.word("optimizer.type", json_text(name == "muon" ? "Muon" : name == "sgd" ? "SGD" : "Lion"));
+  if (name == "momentum") part.note("writes Lion, which keeps one moment; SGD with momentum keeps as much");
   if (name == "sgd" && run.sizes.zero > 0) write_key(part, "zero_allow_untested_optimizer", true);
 }
 
@@ -193,6 +197,7 @@ void write_deepspeed_overlap(const RunToPaste& run, PastePart& part) {
 void write_deepspeed_norm(const RunToPaste& run, PastePart& part) {
   if (run.typed(part.field) == "none" && run.sizes.zero > 0) {
     write_key(part, "zero_optimization.compute_grad_norm", false);
+    part.value("gradient_clipping", 0);  // 1.0 by default, which takes the norm
   } else if (run.typed(part.field) != "barrier") {
     note_given(run, part);
   }
@@ -248,9 +253,11 @@ std::vector<FieldRow> deepspeed_rows() {
          if (run.sizes.tensor > 1) part.note("tensor ranks are the model's own (Megatron-DeepSpeed)");
        }},
       {"--scatter-gather", write_slices, "pipeline.pipe_partitioned pipeline.grad_partitioned"},
-      {"--cp", write_sequence_ranks, "sequence_parallel_size"},
+      {"--cp", write_sequence_ranks, "data_parallel_size sequence_parallel_size"},
       {"--context-exchange", nullptr},
-      {"--ep", write_auto_experts, "expert_parallel.enabled expert_parallel.autoep_size expert_parallel.comm_backend"},
+      {"--ep", write_auto_experts,
+       "expert_parallel.enabled expert_parallel.autoep_size expert_parallel.comm_backend "
+       "expert_parallel.comm_max_tokens_per_rank"},
       {"--etp", nullptr},
       {"--moe-dispatch", note_dispatch, "", true},
       {"--rank-order", nullptr},

@@ -17,12 +17,36 @@ namespace {
 const std::string training = "--training.";
 const std::string parallelism = "--parallelism.";
 
+bool is_placed_as(const Schedule& schedule, const Placement& placement) {
+  for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+    for (int stage = 0; stage < schedule.stages; ++stage) {
+      if (schedule.placement.device_of(replica, stage) != placement.device_of(0, stage)) return false;
+    }
+  }
+  return true;
+}
+
+// Of a table the class says how many stages a rank has, and which. Empty: none has these.
+std::string class_of_table(const Schedule& schedule) {
+  const int devices = schedule.devices;
+  const int stages = schedule.stages;
+  if (stages % devices == 0 && is_placed_as(schedule, loop_placement(devices, stages))) {
+    return stages == devices ? "1F1B" : "Interleaved1F1B";
+  }
+  return stages == 2 * devices && is_placed_as(schedule, zigzag_placement(devices, stages)) ? "ZBVZeroBubble" : "";
+}
+
+void write_table(const RunToPaste& run, PastePart& part) {
+  const std::string name = class_of_table(run.job.schedule);
+  if (name.empty()) part.refusal = "has no class that places stages as the table " + run.schedule + " does";
+  part.word(parallelism + "pipeline_parallel_schedule", name);
+  part.word(parallelism + "pipeline_parallel_schedule_csv", run.schedule);
+  if (!run.schedule.ends_with(".csv")) part.note("reads tables that debubble export --to pytorch-csv writes");
+}
+
 void write_class(const RunToPaste& run, PastePart& part) {
   if (run.pipeline == 1) return;
-  if (run.entry == nullptr) {
-    part.word(parallelism + "pipeline_parallel_schedule_csv", run.schedule);
-    return part.note("debubble export --to pytorch-csv says which class goes with the table " + run.schedule);
-  }
+  if (run.entry == nullptr) return write_table(run, part);
   refuse_schedule(run, "torchtitan", part);
   const std::string name = torchtitan_class(*run.entry);
   if (!part.refusal.empty()) return;
@@ -137,13 +161,31 @@ void note_gradients(const RunToPaste& run, PastePart& part) {
     part.note("sums gradients in fp32: " + has_no_argument(run, part.field));
 }
 
+// Weights, gradients and moments in 16 bits, as training.dtype has them.
+bool trains_in_16_bits(const RunToPaste& run) {
+  const TrainingSetup& setup = *run.setup;
+  const bool low = setup.compute == NumberFormat::kBf16 && setup.weights == NumberFormat::kBf16;
+  return low && run.typed("--master-weights") == "none" && setup.moment_format == NumberFormat::kBf16 &&
+         setup.second_format == NumberFormat::kBf16;
+}
+
+void write_weights(const RunToPaste& run, PastePart& part) {
+  if (!trains_in_16_bits(run)) return refuse_given(run, part);
+  part.word(training + "dtype", "bfloat16");
+}
+
+void note_moments(const RunToPaste& run, PastePart& part) {
+  if (!trains_in_16_bits(run)) note_given(run, part);
+}
+
 void write_compilation(const RunToPaste& run, PastePart& part) {
   const bool buffers = run.setup->user_buffers != UserBuffers{} && run.sizes.tensor > 1;
   const bool budget = run.typed("--recompute-modules").starts_with("budget=");
+  // A configuration may have it on, which goes with compiled models alone.
+  part.flag(buffers ? "--compile.enable_async_tensor_parallel" : "--compile.no-enable_async_tensor_parallel");
   if (!buffers && !budget && !run.setup->fused_loss) return part.flag("--compile.no-enable");
   part.flag("--compile.enable");
   part.word("--compile.components", !buffers && !budget ? "loss" : run.setup->fused_loss ? "model,loss" : "model");
-  if (buffers) part.flag("--compile.enable_async_tensor_parallel");
 }
 
 void write_titan_graphs(const RunToPaste& run, PastePart& part) {
@@ -201,16 +243,18 @@ void write_titan_model(const RunToPaste& run, PastePart& part) {
         "no configuration of it multiplies so in 8 bits: a converter in model_registry does (Float8LinearConverter)");
   }
   if (configuration.empty()) {
-    part.note("no configuration of it has " + setup.shape.name +
-              "'s sizes: write one in the config_registry of your module, and name both by --module and --config");
+    const bool in_eight = found != flavours.end() && !torchtitan_configuration(*found, "_float8").empty();
+    part.note("no configuration of it has " + setup.shape.name + "'s sizes" +
+              (in_eight ? " without products in 8 bits" : "") +
+              ": write one in the config_registry of your module, and name both by --module and --config");
   } else {
     part.word("--module", found->name);
     part.word("--config", configuration);
+    if (setup.shape.predicted_tokens > 0) part.note("this configuration predicts one token");
   }
   if (setup.dispatch != MoeDispatch::kAllToAll) {
     part.note("how tokens reach their experts is an argument of model_registry: moe_comm_backend");
   }
-  if (setup.shape.predicted_tokens > 0) part.note("its models predict one token");
 }
 
 void no_environment(const RunToPaste& /*run*/, Paste& /*paste*/) {}
@@ -237,6 +281,9 @@ std::vector<FieldRow> titan_rows() {
        },
        "--training.seq_len"},
       {"--dtype", write_precision, "--training.mixed_precision_param", true},
+      {"--master-weights", write_weights, "--training.dtype", true},
+      {"--moment-dtype", note_moments, "", true},
+      {"--second-moment-dtype", note_moments, "", true},
       {"--cuda-graphs", write_titan_graphs, "--training.disable_cuda_graphs --training.no-disable_cuda_graphs", true},
       {"--dp", write_data_ranks,
        "--parallelism.data_parallel_replicate_degree --parallelism.data_parallel_shard_degree"},
@@ -272,7 +319,9 @@ std::vector<FieldRow> titan_rows() {
       {"--rank-order", nullptr},
       {"--grad-dtype", note_gradients, "", true},
       {"--loss", write_compilation,
-       "--compile.enable --compile.no-enable --compile.components --compile.enable_async_tensor_parallel", true},
+       "--compile.enable --compile.no-enable --compile.components --compile.enable_async_tensor_parallel "
+       "--compile.no-enable_async_tensor_parallel",
+       true},
       {"--tensor-overlap",  // user buffers are the compilation's
        [](const RunToPaste& run, PastePart& part) {
          if (!run.setup->tensor_overlap && run.sizes.tensor > 1) part.note(has_no_argument(run, part.field));
@@ -297,12 +346,11 @@ const FrameworkTable& torchtitan_table() {
   static const FrameworkTable table = [] {
     FrameworkTable made{titan_rows(), write_titan_model, no_environment, import_torchtitan};
     for (const char* const noted :
-         {"--p2p", "--context-exchange", "--optimizer", "--weight-dtype", "--moment-dtype", "--second-moment-dtype",
-          "--low-gradients", "--fp8-weights", "--grad-accumulation", "--capacity-factor", "--moe-overlap", "--norm",
-          "--overlap-grad-reduce", "--overlap-param-gather", "--bucket-size", "--scatter-gather"}) {
+         {"--p2p", "--context-exchange", "--optimizer", "--weight-dtype", "--low-gradients", "--fp8-weights",
+          "--grad-accumulation", "--capacity-factor", "--moe-overlap", "--norm", "--overlap-grad-reduce",
+          "--overlap-param-gather", "--bucket-size", "--scatter-gather"}) {
       made.rows.push_back({noted, note_given});
     }
-    made.rows.push_back({"--master-weights", refuse_given});
     add_common_rows(made.rows);
     return made;
   }();

@@ -21,12 +21,18 @@ namespace {
 
 using Part = void (*)(const PlanChoice& plan, PlanChoice& run);
 
-// A cut is of so many stages.
-void take_cut(const PlanChoice& plan, PlanChoice& run) {
-  if (run.pipeline * run.chunks == plan.pipeline * plan.chunks) run.partition = plan.partition;
+// Another number of stages is cut anew: as the plan does where it has as many, else for equal times.
+void take_cut(const PlanChoice& plan, int stages_before, PlanChoice& run) {
+  const int stages = run.pipeline * run.chunks;
+  if (stages == plan.pipeline * plan.chunks) {
+    run.partition = plan.partition;
+  } else if (stages != stages_before) {
+    run.partition.clear();
+  }
 }
 
 void take_ranks(const PlanChoice& plan, PlanChoice& run) {
+  const int stages = run.pipeline * run.chunks;
   run.tensor = plan.tensor;
   run.context = plan.context;
   run.expert = plan.expert;
@@ -34,14 +40,15 @@ void take_ranks(const PlanChoice& plan, PlanChoice& run) {
   run.data = plan.data;
   run.sequence = plan.sequence;
   run.rank_order = plan.rank_order;
-  take_cut(plan, run);
+  take_cut(plan, stages, run);
 }
 
 void take_order(const PlanChoice& plan, PlanChoice& run) {
+  const int stages = run.pipeline * run.chunks;
   run.schedule = plan.schedule;
   run.chunks = plan.chunks;
   run.params = plan.params;
-  take_cut(plan, run);
+  take_cut(plan, stages, run);
 }
 
 void take_zero(const PlanChoice& plan, PlanChoice& run) { run.zero = plan.zero; }

@@ -203,7 +203,16 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
     wanted.transformer.recompute_modules.clear();
   }
   if (typed.cluster.tensor == 1) wanted.cluster.sequence_parallel = false;
+  const bool whole = typed.devices && typed.microbatches;  // a run, as a plan prints it
+  if (whole) {
+    (void)take_own_run(wanted, file);
+    wanted.transformer.recompute_open = false;
+  }
   overlay(typed, wanted);
+  if (whole) {
+    (void)leave_out_idle(wanted.cluster.zero.value_or(0), wanted.step);
+    return flags;
+  }
   const bool one_stage = wanted.schedules.empty() || wanted.schedules.front() == "1f1b";
   if (typed.p2p == ScenarioFlags{}.p2p && one_stage && wanted.devices.value_or(1) > 1) wanted.p2p = "coupled";
   if (!typed.cluster.data && world % ranks(wanted) == 0) wanted.cluster.data = static_cast<int>(world / ranks(wanted));

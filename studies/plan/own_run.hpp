@@ -41,7 +41,8 @@ void set_own_microbatch(OwnRun& run, std::int64_t samples);
 
 // A Megatron-LM script's flags, and those of another run of its job: what is typed takes their place. What follows from
 // something typed, and is not typed itself, is found anew: replicas and microbatches by the script's ranks and global
-// batch, the cut of another pipeline.
+// batch, the cut of another pipeline. With --devices and --microbatches the typed flags are a whole run, as a plan
+// prints it: how the script splits and orders its own is left out.
 struct FlagsOverScript {
   ScenarioFlags own;
   ScenarioFlags wanted;

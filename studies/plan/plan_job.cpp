@@ -15,6 +15,7 @@
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/stage_list.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/common/request.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/keyed_list.hpp"
 #include "sim/core/numbers.hpp"
@@ -22,6 +23,7 @@
 #include "sim/core/words.hpp"
 #include "studies/compare/runs_today.hpp"
 #include "studies/parallel.hpp"
+#include "studies/plan/variants.hpp"
 
 namespace debubble {
 namespace {
@@ -260,6 +262,9 @@ class PlanReader {
     if (!read_.own || resize_own_run(*read_.own, read_.request.gpus, read_.request.global_batch)) return;
     assume(read_.assumptions, "your run",
            "not compared: its ranks and microbatches do not divide this many GPUs and samples", Source::kGiven);
+    read_.own_left_out = read_.own->name + ": " + to_string(read_.own->choice) + ": not compared, for " +
+                         counted(read_.request.gpus, "GPU") + " and " + counted(read_.request.global_batch, "sample") +
+                         " do not come out even";
     read_.own.reset();
   }
 
@@ -319,11 +324,24 @@ class PlanReader {
     read_.request.experts = shape.experts;
   }
 
+  // Of the exchange beside the other pass, which a simulation takes without being asked.
+  void take_warmup(OwnRun& own) const {
+    const std::string extra = exchange_warmup(read_.request.framework_job, read_.request.runs_in);
+    const ScheduleEntry* const entry = find_schedule(own.choice.schedule);
+    if (extra.empty() || entry == nullptr || !has_param(*entry, kExtraWarmup)) return;
+    std::vector<std::string>& params = own.choice.params;
+    const std::string name = std::string(kExtraWarmup) + "=";
+    const bool given =
+        std::any_of(params.begin(), params.end(), [&](const std::string& one) { return one.starts_with(name); });
+    if (!given) params.push_back(name + extra);
+  }
+
   void read_rules(const Scenario& probe) {
     PlanRequest& request = read_.request;
     request.framework_job = framework_job(probe);
     request.framework_job.modules = request.job.transformer.recompute_modules;
     request.framework_job.blocks = request.job.transformer.recompute_blocks;
+    if (read_.own) take_warmup(*read_.own);
     if (request.runs_in.empty()) return;
     request.rules = std::make_shared<const RunRules>(request.runs_in, request.framework_job);
   }

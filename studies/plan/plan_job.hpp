@@ -18,6 +18,7 @@ struct PlanJob {
   SearchOptions options;
   std::optional<double> price;          // of a GPU hour
   std::optional<OwnRun> own;            // what to compare with
+  std::string own_left_out;             // why it is not compared
   bool unequal_ranks = false;           // of the profile, which a plan takes for alike
   bool chosen_topology = false;         // it is the usual one of the hardware: nobody gave it
   std::vector<Assumption> assumptions;  // of the request itself; those of a run are its own

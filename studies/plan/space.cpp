@@ -177,8 +177,8 @@ class SpaceMaker {
   // The orders of PyTorch's classes, which parameters ask for, and of Megatron-LM's passes beside each other.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> with_own_order(const ScheduleEntry& entry) const {
     std::map<std::string, std::vector<std::string>> allowed = request_.allowed;
-    const bool beside = request_.runs_in.empty() || request_.runs_in == "Megatron-LM";
-    if (request_.framework_job.exchange_overlap) allowed.insert({kExtraWarmup, {beside ? "1" : "0"}});
+    const std::string extra = exchange_warmup(request_.framework_job, request_.runs_in);
+    if (!extra.empty()) allowed.insert({kExtraWarmup, {extra}});
     if (request_.runs_in != "torchtitan" && request_.runs_in != "PyTorch") return allowed;
     if (entry.name == "interleaved" && !allowed.contains("group")) allowed.insert({"rounding", {"pytorch"}});
     if (entry.name == "gpipe") allowed.insert({"backward", {"ascending"}});

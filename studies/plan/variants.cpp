@@ -87,6 +87,11 @@ bool is_usual_variant(const PlanVariant& variant) {
   return (variant.chunks == 2 || variant.chunks == 4) && variant.params == std::vector<std::string>{half};
 }
 
+std::string exchange_warmup(const FrameworkJob& job, const std::string& runs_in) {
+  if (!job.exchange_overlap) return "";
+  return runs_in.empty() || runs_in == "Megatron-LM" ? "1" : "0";
+}
+
 std::map<std::string, std::string> params_of(const PlanChoice& choice) {
   std::map<std::string, std::string> params;
   for (const std::string& param : choice.params) {

@@ -38,6 +38,10 @@ struct PlanVariant {
 // bound knows well, those are that offload half of 2 or 4 stages.
 [[nodiscard]] bool is_usual_variant(const PlanVariant& variant);
 
+// What `extra_warmup` of a schedule has to be where the exchange of experts runs beside the other pass: "1", or "0" in
+// frameworks that have no such order; empty: there is no such exchange.
+[[nodiscard]] std::string exchange_warmup(const FrameworkJob& job, const std::string& runs_in);
+
 // "memory_limit=2p", ... as a builder takes them.
 [[nodiscard]] std::map<std::string, std::string> params_of(const PlanChoice& choice);
 

@@ -149,7 +149,7 @@ TEST_CASE_IN_FOLDER("what cannot run alone says so, and a log's iteration says w
       " iteration 2/ 9 | elapsed time per iteration (ms): 800.0 |\n");
   const Words flags{"plan", "--script", "train.log", "--hardware", "h100", "--fix", "pp=1,dp=4,tp=1"};
   const std::string text = folder.run(flags).out;
-  CHECK(contains(text, "\nchanges    from yours to the best, the largest gain first"));
+  CHECK(contains(text, "\nchanges    from yours to the best, of what fits the largest gain"));
   CHECK(contains(text, "measured: 800.0 ms"));
   const PlanJson plan = plan_of(folder, "--script train.log --hardware h100 --fix pp=1,dp=4,tp=1");
   const PlanJson& own = plan["own_run"];

@@ -180,4 +180,26 @@ TEST_CASE_IN_FOLDER(
   CHECK(contains(refused, "train.sh"));
 }
 
+TEST_CASE_IN_FOLDER("the patch whose command a plan prints makes the script that plan") {
+  if (!patches_here()) return;
+  for (const char* const flags : {"--fix tp=2,pp=4 --only schedule=1f1b", "--fix tp=4,pp=2 --only schedule=interleaved",
+                                  "--fix pp=1,tp=1,zero=1", "--fix tp=2,pp=2,recompute=full --only schedule=1f1b"}) {
+    CAPTURE(flags);
+    folder.write("train.sh", kScript);
+    const std::string plan = std::string("plan --script train.sh --hardware h100 ") + flags;
+    const std::string text = folder.run(plan + " --width 4000").out;
+    const std::size_t begin = text.find("export --to megatron --script train.sh");
+    REQUIRE(begin != std::string::npos);
+    const std::string command = text.substr(begin, text.find('\n', begin) - begin);
+    CAPTURE(command);
+    REQUIRE(folder.run(command + " -o to.diff").status == 0);
+    const std::string patch = "cd '" + folder.path("") + "' && patch -s -p0 < to.diff";
+    REQUIRE(std::system(patch.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
+    REQUIRE(folder.run("import --from megatron train.sh -o new.toml").status == 0);
+    const auto of = [](const std::string& json) { return nlohmann::json::parse(json); };
+    const auto run = of(folder.data("simulate --config new.toml --hardware h100 --topology dgx-h100:2 --format json"));
+    CHECK(run["makespan_ns"] == of(folder.run(plan + " --format json").out)["runs"][0]["makespan_ns"]);
+  }
+}
+
 }  // namespace debubble::testing

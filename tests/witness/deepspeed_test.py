@@ -121,6 +121,7 @@ def main():
     hollow.prepare(witness.frameworks, "cpuinfo", "einops", "msgpack", "ninja", "psutil", "tqdm")
     import torch
     logging.disable(logging.WARNING)
+    from deepspeed.module_inject.auto_ep_config import parse_autoep_config, validate_autoep_config
     from deepspeed.runtime import config as configs
     from deepspeed.runtime.pipe import module, schedule
 
@@ -142,14 +143,28 @@ def main():
     def accepts(text, ranks, _):
         config = json.loads(text)
         sharing = config["train_batch_size"] // config["train_micro_batch_size_per_gpu"] // config["gradient_accumulation_steps"]
-        return None if config_of(config, sharing) else "its configuration"
+        made = config_of(config, sharing)
+        if made is None:
+            return "its configuration"
+        sequence = config.get("sequence_parallel_size", 1)
+        if sequence > 1 and config.get("data_parallel_size", 0) * sequence != ranks:
+            return "no mesh (deepspeed.initialize)"
+        if not made.zero_config.compute_grad_norm and made.gradient_clipping > 0:
+            return "no norm to clip by (DeepSpeedZeroOptimizer)"
+        try:
+            validate_autoep_config(parse_autoep_config(config.get("expert_parallel")), ranks, config.get("pipeline", {}).get("stages", 1), 1, sequence)
+        except ValueError as error:
+            return str(error)
+        return None
 
     def beside(run, _):
         words = run.split()
         given = [("--model", "--model"), ("-p", "--stages"), ("--tp", "--tp"), ("--sequence", "--sequence")]
         return [word for name, flag in given if name in words for word in (flag, words[words.index(name) + 1])]
 
-    pastes.compare(witness, "deepspeed", accepts, beside)
+    pastes.compare(witness, "deepspeed", accepts, beside, own=(
+        f"{pastes.DENSE} -p 1 -m 4 --dp 8 --zero 2 --norm none", f"{pastes.DENSE} -p 1 -m 4 --cp 2 --context-exchange all-to-all --dp 4 --zero 3",
+        f"{pastes.EXPERTS} -p 1 -m 4 --dp 8 --ep 8 --zero 2 --moe-dispatch deepep"))
     witness.finish()
 
 

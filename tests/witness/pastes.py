@@ -1,4 +1,5 @@
 """Runs that `export` writes for a framework: what it accepts of them, and the step time of what is imported again."""
+import itertools
 import re
 import shlex
 
@@ -60,14 +61,17 @@ def step_of(witness, *words):
     return int(found.group(1)) if found else ran.stderr.splitlines()[0]
 
 
-def compare(witness, tool, accepts, more=lambda run, paste: (), zero=1):
+def compare(witness, tool, accepts, more=lambda run, paste: (), zero=1, own=()):
     """`accepts`: of the words of a paste, the ranks and the environment, what the framework refuses it for, or None. A paste that
-    takes another time than its run has a note that says why; `more` is what an import is told beside it."""
-    for run in runs(zero):
+    takes another time than its run has a note that says why; `more` is what an import is told beside it, `own` are runs that the framework
+    takes, as others may not."""
+    for run in itertools.chain(runs(zero), own):
         if not witness.wanted(f"paste: {run}"):
             continue
         words = run.split()
         made = witness.run("export", "--to", tool, *words)
+        if run in own:
+            witness.check("own runs", f"paste: {run} ({made.stderr[:200]})", 0, made.returncode)
         if made.returncode:
             if "error[T054]" not in made.stderr:  # then the run itself is none
                 witness.check("refused runs", f"paste: {run}", 2, witness.run("simulate", *words).returncode)

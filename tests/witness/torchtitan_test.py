@@ -124,6 +124,17 @@ def runs(witness, package, config):
         witness.check("runs", case, truth, witness.exports("torchtitan", "--model", "llama3-8b", "--hardware", "h100", *flags))
 
 
+def graphs_of_experts(witness, why):
+    """CUDA graphs beside expert ranks, whose exchange waits for the host unless its dispatcher says otherwise."""
+    for experts in (1, 4):
+        case = f"runs with CUDA graphs, ep {experts}"
+        if witness.wanted(case):
+            words = ["--module", "deepseek_v3", "--config", "deepseek_v3_16b", "--training.no-disable_cuda_graphs",
+                     "--parallelism.expert_parallel_degree", str(experts), "--parallelism.data_parallel_shard_degree", "4"]
+            flags = ("--model", "mixtral-8x7b", "--hardware", "h100", "-p", "1", "-m", "4", "--dp", "4", "--ep", str(experts), "--zero", "3")
+            witness.check("runs", case, why(words, 4, {}) is None, witness.exports("torchtitan", *flags, "--cuda-graphs", "on"))
+
+
 def accepts(package):
     """What refuses a paste: torchtitan's parser, its configuration, its mesh, its cut, or PyTorch's schedule."""
     from torchtitan.config.manager import ConfigManager
@@ -163,7 +174,10 @@ def main():
     for name, config in every.items():
         if witness.wanted(name):
             compare_model(witness, name, config)
-    pastes.compare(witness, "torchtitan", accepts(package), lambda run, paste: () if "\n--config " in paste else ("--model", run.split()[1]), 3)
+    pastes.compare(witness, "torchtitan", accepts(package), lambda run, paste: () if "\n--config " in paste else ("--model", run.split()[1]), 3, (
+        f"{pastes.DENSE} -p 1 -m 4 --dp 2 --zero 3 --master-weights none --moment-dtype bf16",
+        "--model llama3-405b --hardware h100 --tp 8 --sequence-parallel -p 4 -m 8 --dp 2 --zero 3"))
+    graphs_of_experts(witness, accepts(package))
     base = every["llama3_8b"]
     singles, several = ("1F1B", "GPipe"), ("Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV")
     for blocks, p, schedule, (first, last) in itertools.product(

@@ -63,6 +63,7 @@ std::string gain(const Evaluation& one, Nanoseconds own) {
 }  // namespace
 
 std::vector<std::string> own_run_lines(const Plan& plan) {
+  if (!plan.asked.own_left_out.empty()) return {plan.asked.own_left_out};
   if (!plan.own) return {};
   const OwnRun& run = *plan.asked.own;
   std::vector<std::string> lines{run.name + ": " + to_string(run.choice), standing_line(plan)};
@@ -81,7 +82,8 @@ std::vector<std::string> own_change_lines(const Plan& plan) {
     lines.push_back(words + ": " + together + (lines.empty() ? "" : " (alone " + alone + ")"));
   }
   if (lines.empty()) return lines;
-  lines.insert(lines.begin(), "from yours to the best, the largest gain first, each on top of those above");
+  lines.insert(lines.begin(),
+               "from yours to the best, of what fits the largest gain first, each on top of those above");
   if (const Nanoseconds measured = plan.asked.own->measured; measured > 0) {
     const double share = static_cast<double>(plan.search.runs.front().step) / static_cast<double>(own);
     lines.push_back("expected " + format_duration(std::llround(static_cast<double>(measured) * share)) +

@@ -154,9 +154,13 @@ class PlanText {
   void add_change(const PlanChange& change) {
     item("fits", fmt::format("{}: {}; step {}, memory {}", change.what, to_string(change.run.choice),
                              format_duration(change.run.step), format_size(change.run.peak)));
-    for (const std::string& one : command_lines(change.command, static_cast<std::size_t>(style_.width) - kColumn)) {
-      line(std::string(kColumn, ' ') + one);
-    }
+    command("", change.command);
+  }
+
+  // To be pasted.
+  void command(const std::string& name, const std::string& text) {
+    const std::vector<std::string> lines = command_lines(text, static_cast<std::size_t>(style_.width) - kColumn);
+    for (const std::string& one : lines) line(pad_right(&one == lines.data() ? name : "", kColumn) + one);
   }
 
   void add_front() {
@@ -278,14 +282,14 @@ class PlanText {
       item("", one.text(' ', one.framework == "torchtitan"));
       for (const std::string& note : one.notes) item("", "note: " + note);
     }
-    const std::string command = command_of(plan_.search.runs.front().choice, plan_.asked.request.job);
-    item("next", command);
-    const bool patched =
-        plan_.asked.own && plan_.frameworks.front().refusal.empty() && !plan_.asked.flags.script.empty();
+    const std::string simulation = command_of(plan_.search.runs.front().choice, plan_.asked.request.job);
+    command("next", simulation);
+    const bool patched = plan_.asked.own && plan_.asked.own->measured == 0 &&  // a log cannot be patched
+                         plan_.frameworks.front().refusal.empty() && !plan_.asked.flags.script.empty();
     if (!patched || plan_.frameworks.front().of_own_best || plan_.asked.flags.script.ends_with(".toml")) return;
     constexpr std::string_view kSimulate = "debubble simulate";
-    item("", "debubble export --to megatron --script " + shell_file(plan_.asked.flags.script) +
-                 command.substr(kSimulate.size()));
+    command("", "debubble export --to megatron --script " + shell_file(plan_.asked.flags.script) +
+                    simulation.substr(kSimulate.size()));
   }
 
   const Plan& plan_;

@@ -128,6 +128,11 @@ except KeyboardInterrupt:
 """
 
 
+# A shell lets what it starts in the background ignore this signal, and the children of that would, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def check_interrupt():
     child = subprocess.Popen([sys.executable, "-c", LONG_PLAN], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"

@@ -1,5 +1,7 @@
 // Where no two flows share a link, the engine of the modelled cluster and the walk give the same timeline, gates and
 // all: every schedule of the catalog, random ones, every way in which transfers meet lanes.
+#include <string>
+
 #include "schedules/catalog.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
@@ -90,7 +92,10 @@ TEST_CASE("every schedule of the catalog runs the same in both engines where no 
         try {
           compare(schedule, costs, random_link(dice), p2p, counts);
         } catch (const InputError& error) {
-          REQUIRE_EQ(error.diagnostics().front().code, "X012");  // some run beside compute only
+          // Some run beside compute only; and with a byte per second a long one takes more than 64 bits of time.
+          const std::string& code = error.diagnostics().front().code;
+          CAPTURE(code);
+          REQUIRE((code == "X012" || code == "X001"));
         }
       }
     }

@@ -50,23 +50,22 @@ void add_defaults(std::vector<FrameworkRule>& rows) {
 }
 
 void add_not_modelled(std::vector<FrameworkRule>& rows) {
-  rows.insert(
-      rows.end(),
-      {{RuleKind::kNotModelled, "--cpu-offloading-num-layers, --fine-grained-activation-offloading",
-        "what leaves for the host counts as lying on the GPU, and its copies take no time",
-        "core/transformer/transformer_config.py"},
-       {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
-        "two passes beside each other take turns, their exchange hidden, and so is that of the first and last alone",
-        "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},
-       {RuleKind::kNotModelled, "--tensor-parallel-num-weight-shards",
-        "the shards' ranks count among those that share a batch; the gathers of weights are left out",
-        "core/model_parallel_config.py: resolve_tensor_parallel_weight_shards"},
-       {RuleKind::kNotModelled, "--ckpt-format left out with --use-megatron-fsdp",
-        "the release refuses it; here a checkpoint's format changes nothing", kValidateArgs},
-       {RuleKind::kNotModelled, "arguments of older releases and Megatron-DeepSpeed",
-        "are read as those read them, and nothing is refused", ""},
-       {RuleKind::kNotModelled, "arguments that the release does not know",
-        "are a fork's: what ranks, batches and layers cannot be is refused", ""}});
+  rows.insert(rows.end(),
+              {{RuleKind::kNotModelled, "--cpu-offloading-num-layers, --fine-grained-activation-offloading",
+                "what leaves for the host counts as lying on the GPU, and its copies take no time",
+                "core/transformer/transformer_config.py"},
+               {RuleKind::kNotModelled, "--overlap-moe-expert-parallel-comm",
+                "passes beside each other take turns; the first and the last hide their exchange beside none",
+                "core/pipeline_parallel/combined_1f1b.py: combined_1f1b_schedule_for_interleaved_pipelining"},
+               {RuleKind::kNotModelled, "--tensor-parallel-num-weight-shards",
+                "the shards' ranks count among those that share a batch; the gathers of weights are left out",
+                "core/model_parallel_config.py: resolve_tensor_parallel_weight_shards"},
+               {RuleKind::kNotModelled, "--ckpt-format left out with --use-megatron-fsdp",
+                "the release refuses it; here a checkpoint's format changes nothing", kValidateArgs},
+               {RuleKind::kNotModelled, "arguments of older releases and Megatron-DeepSpeed",
+                "are read as those read them, and nothing is refused", ""},
+               {RuleKind::kNotModelled, "arguments that the release does not know",
+                "are a fork's: what ranks, batches and layers cannot be is refused", ""}});
 }
 
 // What no launch line says, or stops it after its start only.

@@ -22,23 +22,33 @@ bool is_placed_like(const Schedule& schedule, const Placement& placement) {
 
 }  // namespace
 
+std::string torchtitan_table_class(const Schedule& schedule) {
+  const int devices = schedule.devices;
+  const int stages = schedule.stages;
+  if (has_several_replicas(schedule)) return "";
+  if (stages % devices == 0 && is_placed_like(schedule, loop_placement(devices, stages))) {
+    return stages == devices ? "1F1B" : "Interleaved1F1B";
+  }
+  return stages == 2 * devices && is_placed_like(schedule, zigzag_placement(devices, stages)) ? "ZBVZeroBubble" : "";
+}
+
 std::string torchtitan_advice(const Schedule& schedule, const std::string& file) {
   if (has_several_replicas(schedule)) {
     return "torchtitan cannot run this table: a stage is on several devices, and PyTorch keeps each on one rank";
   }
-  const std::string csv =
-      "torchtitan: pipeline_parallel_schedule_csv = \"" + file + "\" with pipeline_parallel_schedule = ";
-  const bool even = schedule.stages % schedule.devices == 0;
+  const std::string name = torchtitan_table_class(schedule);
   const int chunks = schedule.stages / schedule.devices;
-  if (even && is_placed_like(schedule, loop_placement(schedule.devices, schedule.stages))) {
-    if (chunks == 1) return csv + "\"1F1B\" (one stage per rank)";
-    std::string text = csv + "\"Interleaved1F1B\" (stage s on rank s mod " + std::to_string(schedule.devices) + ")";
-    if (chunks == 2) return text;
-    return text + "; it makes 2 stages per rank unless pipeline_parallel_layers_per_stage asks for " +
-           std::to_string(chunks);
+  std::string text = "torchtitan: pipeline_parallel_schedule_csv = \"" + file +
+                     "\" with pipeline_parallel_schedule = \"" + name + "\" ";
+  if (name == "1F1B") return text + "(one stage per rank)";
+  if (name == "Interleaved1F1B") {
+    text += "(stage s on rank s mod " + std::to_string(schedule.devices) + ")";
+    return chunks == 2 ? text
+                       : text + "; it makes 2 stages per rank unless pipeline_parallel_layers_per_stage asks for " +
+                             std::to_string(chunks);
   }
-  if (even && chunks == 2 && is_placed_like(schedule, zigzag_placement(schedule.devices, schedule.stages))) {
-    return csv + "\"ZBVZeroBubble\" (a V: rank r holds stages r and " + std::to_string(schedule.stages - 1) +
+  if (name == "ZBVZeroBubble") {
+    return text + "(a V: rank r holds stages r and " + std::to_string(schedule.stages - 1) +
            "-r); a class of loop placement, such as PipelineScheduleMulti, would put the stages elsewhere";
   }
   return "torchtitan cannot run this table: it places stages as a loop, or as a V of two stages per rank, and this is "

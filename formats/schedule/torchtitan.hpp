@@ -8,6 +8,9 @@
 
 namespace debubble {
 
+// "1F1B", "Interleaved1F1B" or "ZBVZeroBubble"; empty: no class places stages as the table does.
+[[nodiscard]] std::string torchtitan_table_class(const Schedule& schedule);
+
 // One paragraph for people, without a line break at its end; `file` is the table's name.
 [[nodiscard]] std::string torchtitan_advice(const Schedule& schedule, const std::string& file);
 

@@ -87,6 +87,11 @@ FrameworkChoice framework_choice(const PlanChoice& choice) {
   return seen;
 }
 
+std::string on_stages(const PlanChoice& choice) {
+  const std::string& stages = choice.recompute_stages;
+  return stages.empty() ? "" : (stages == "0" ? " on stage " : " on stages ") + stages;
+}
+
 std::string to_string(const PlanChoice& choice) {
   std::string text;
   const auto add = [&](const char* separator, const std::string& part) {
@@ -108,9 +113,7 @@ std::string to_string(const PlanChoice& choice) {
   }
   add("; ", counted(choice.microbatches, "microbatch") + " of " + counted(choice.microbatch, "sample"));
   if (choice.recompute > 0) add("; ", std::string(kRecomputeWords[choice.recompute]) + " recomputation");
-  if (!choice.recompute_stages.empty()) {
-    text += " on " + std::string(choice.recompute_stages == "0" ? "stage " : "stages ") + choice.recompute_stages;
-  }
+  text += on_stages(choice);
   if (!choice.partition.empty()) add("; ", "partition " + choice.partition);
   if (!choice.rank_order.empty()) add("; ", "ranks in the order " + choice.rank_order);
   return text;

@@ -49,6 +49,9 @@ std::string leave_out_idle(int zero, StepFlags& step);
 // "tp 4, pp 8, dp 2, ZeRO-1; interleaved, 2 stages per device; 512 microbatches of 1 sample; selective recomputation"
 [[nodiscard]] std::string to_string(const PlanChoice& choice);
 
+// " on stages 0-2", of those that alone recompute; empty: all do, or none.
+[[nodiscard]] std::string on_stages(const PlanChoice& choice);
+
 // The simulation of it, to be pasted into a shell.
 [[nodiscard]] std::string command_of(const PlanChoice& choice, const ScenarioFlags& job);
 

@@ -214,9 +214,10 @@ void refuse(Evaluation& one, const InputError& error) {
   one.message = first.message;
 }
 
-bool was_simulated(const Evaluation& one) {
-  return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory ||
-         one.kind == Evaluation::Kind::kDeadlock;
+bool was_simulated(const Evaluation& one) { return has_step(one) || one.kind == Evaluation::Kind::kDeadlock; }
+
+bool has_step(const Evaluation& one) {
+  return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory;
 }
 
 void refine(const PlanChoice& choice, const Pattern& pattern, const StepCosts& step, Evaluation& one) {

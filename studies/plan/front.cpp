@@ -221,10 +221,7 @@ std::vector<std::string> changed_words(const PlanChoice& from, const PlanChoice&
   }
   number("microbatch", from.microbatch, to.microbatch);
   if (from.recompute != to.recompute || from.recompute_stages != to.recompute_stages) {
-    const std::string stages = to.recompute_stages.empty()
-                                   ? ""
-                                   : (to.recompute_stages == "0" ? " on stage " : " on stages ") + to.recompute_stages;
-    words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]) + stages);
+    words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]) + on_stages(to));
   }
   if (from.tensor > 1 && to.tensor > 1 && from.sequence != to.sequence) {
     words.emplace_back(to.sequence ? "sequence parallelism" : "no sequence parallelism");

@@ -104,7 +104,7 @@ class OwnWay {
   // What fits first, then what was simulated at all; the shortest step of these.
   static std::pair<int, Nanoseconds> rank(const Evaluation& one) {
     if (one.kind == Evaluation::Kind::kFits) return {0, one.run.step};
-    return {was_simulated(one) && one.kind != Evaluation::Kind::kDeadlock ? 1 : 2, one.run.step};
+    return {has_step(one) ? 1 : 2, one.run.step};
   }
 
   void take_next() {
@@ -136,7 +136,7 @@ class OwnWay {
 
 std::vector<OwnChange> own_changes(const OwnRun& run, const OwnStanding& standing, const PlanRequest& request,
                                    const PlanChoice& plan) {
-  if (!was_simulated(standing.found) || standing.found.kind == Evaluation::Kind::kDeadlock) return {};
+  if (!has_step(standing.found)) return {};
   return OwnWay(request, run.choice, plan).run();
 }
 

@@ -203,21 +203,32 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
     wanted.transformer.recompute_modules.clear();
   }
   if (typed.cluster.tensor == 1) wanted.cluster.sequence_parallel = false;
-  const bool whole = typed.devices && typed.microbatches;  // a run, as a plan prints it
-  if (whole) {
-    (void)take_own_run(wanted, file);
-    wanted.transformer.recompute_open = false;
-  }
+  if (typed.transformer.recompute == "full") wanted.transformer.recompute_modules.clear();
+  if (typed.cluster.zero) (void)leave_out_idle(*typed.cluster.zero, wanted.step);
   overlay(typed, wanted);
-  if (whole) {
-    (void)leave_out_idle(wanted.cluster.zero.value_or(0), wanted.step);
-    return flags;
-  }
   const bool one_stage = wanted.schedules.empty() || wanted.schedules.front() == "1f1b";
   if (typed.p2p == ScenarioFlags{}.p2p && one_stage && wanted.devices.value_or(1) > 1) wanted.p2p = "coupled";
   if (!typed.cluster.data && world % ranks(wanted) == 0) wanted.cluster.data = static_cast<int>(world / ranks(wanted));
   const std::int64_t samples = wanted.transformer.microbatch_size.value_or(1) * wanted.cluster.data.value_or(1);
   if (!typed.microbatches && batch % samples == 0) wanted.microbatches = static_cast<int>(batch / samples);
+  return flags;
+}
+
+std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan) {
+  std::string flags;
+  const auto add = [&](bool differs, const std::string& flag) {
+    if (differs) flags += " --" + flag;
+  };
+  add(plan.tensor == 1 && run.tensor != 1, "tp 1");
+  add(plan.context == 1 && run.context != 1, "cp 1");
+  add(plan.expert == 1 && run.expert != 1, "ep 1");
+  add(plan.data == 1 && run.data != 1, "dp 1");
+  add(plan.zero == 0 && run.zero != 0, "zero 0");
+  add(plan.pipeline == 1 && run.schedule != plan.schedule, "schedule " + plan.schedule);
+  add(chunks_flag(plan.schedule, plan.chunks).empty() && run.chunks != plan.chunks,
+      "chunks " + std::to_string(plan.chunks));
+  add(plan.partition.empty() && !run.partition.empty(), std::string("partition ") + kBalancedCut);
+  add(plan.recompute == 0 && run.recompute != 0, "recompute none");
   return flags;
 }
 

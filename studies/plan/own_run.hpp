@@ -41,14 +41,17 @@ void set_own_microbatch(OwnRun& run, std::int64_t samples);
 
 // A Megatron-LM script's flags, and those of another run of its job: what is typed takes their place. What follows from
 // something typed, and is not typed itself, is found anew: replicas and microbatches by the script's ranks and global
-// batch, the cut of another pipeline. With --devices and --microbatches the typed flags are a whole run, as a plan
-// prints it: how the script splits and orders its own is left out.
+// batch, the cut of another pipeline; what has no use for the typed ZeRO stage or recomputation is left out.
 struct FlagsOverScript {
   ScenarioFlags own;
   ScenarioFlags wanted;
 };
 [[nodiscard]] FlagsOverScript flags_over_script(const std::string& text, const std::string& file,
                                                 const ScenarioFlags& typed);
+
+// What a command for the plan leaves out since it is the default, and the run has otherwise: " --tp 1 --recompute
+// none".
+[[nodiscard]] std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan);
 
 // How it stands beside the plans that were simulated and fit, best first.
 struct OwnStanding {

@@ -180,6 +180,22 @@ TEST_CASE_IN_FOLDER(
   CHECK(contains(refused, "train.sh"));
 }
 
+TEST_CASE_IN_FOLDER("what is not typed over a script stays the script's, but for what has no use any more") {
+  folder.write("train.sh", kScript);
+  const Words wanted{"export", "--to", "megatron", "--script", "train.sh", "--hardware", "h100", "-p", "8", "-m", "64"};
+  const std::string diff = folder.run(wanted).out;
+  CHECK(contains(diff, "+    --pipeline-model-parallel-size 8 \\\n"));
+  for (const char* const kept :
+       {"tensor-model-parallel-size", "recompute", "sequence-parallel", "distributed-optimizer"}) {
+    CAPTURE(kept);
+    CHECK(!contains(diff, std::string("-    --") + kept));
+  }
+  std::string overlapped = kScript;
+  overlapped.replace(overlapped.find("--bf16"), 6, "--bf16 --overlap-grad-reduce");
+  folder.write("train.sh", overlapped);
+  CHECK(folder.run("export --to megatron --script train.sh --hardware h100 --zero 3 -p 1 --schedule 1f1b").status == 0);
+}
+
 TEST_CASE_IN_FOLDER("the patch whose command a plan prints makes the script that plan") {
   if (!patches_here()) return;
   for (const char* const flags : {"--fix tp=2,pp=4 --only schedule=1f1b", "--fix tp=4,pp=2 --only schedule=interleaved",

@@ -20,18 +20,8 @@ std::string beside_plans(const Plan& plan, const PlannedRun& own, std::int64_t f
 
 std::string standing_line(const Plan& plan) {
   const Evaluation& found = plan.own->found;
-  switch (found.kind) {
-    case Evaluation::Kind::kFits:
-    case Evaluation::Kind::kOutOfMemory:
-      break;
-    case Evaluation::Kind::kDeadlock:
-      return "deadlocks";
-    case Evaluation::Kind::kIllegal:
-    case Evaluation::Kind::kBounded:
-    case Evaluation::Kind::kRefined:
-    case Evaluation::Kind::kTooLarge:
-      return "cannot be simulated: " + found.code + ": " + found.message;
-  }
+  if (found.kind == Evaluation::Kind::kDeadlock) return "deadlocks";
+  if (!has_step(found)) return "cannot be simulated: " + found.code + ": " + found.message;
   std::string text = fmt::format("step {}, bubble {}, memory {}", format_duration(found.run.step),
                                  format_percent(found.run.bubble_ratio), format_size(found.run.peak));
   if (found.run.is_tight()) text += fmt::format(", {} to spare: tight", format_size(*found.run.spare));
@@ -43,18 +33,7 @@ std::string standing_line(const Plan& plan) {
 
 // "-12.1 %", or why there is no such figure.
 std::string gain(const Evaluation& one, Nanoseconds own) {
-  switch (one.kind) {
-    case Evaluation::Kind::kFits:
-    case Evaluation::Kind::kOutOfMemory:
-      break;
-    case Evaluation::Kind::kDeadlock:
-      return "deadlocks";
-    case Evaluation::Kind::kIllegal:
-    case Evaluation::Kind::kBounded:
-    case Evaluation::Kind::kRefined:
-    case Evaluation::Kind::kTooLarge:
-      return "cannot run";
-  }
+  if (!has_step(one)) return one.kind == Evaluation::Kind::kDeadlock ? "deadlocks" : "cannot run";
   std::string text = format_change(static_cast<double>(one.run.step) / static_cast<double>(own) - 1);
   if (one.missing > 0) text += ", lacks " + format_size(one.missing);
   return text;

@@ -165,17 +165,16 @@ Json nearest_json(const Plan& plan) {
 }
 
 Json problem_of(const Evaluation& found) {
+  if (has_step(found)) return nullptr;
   if (found.kind == Evaluation::Kind::kDeadlock) return "deadlock";
-  if (was_simulated(found)) return nullptr;
   return found.code.empty() ? found.message : found.code + ": " + found.message;
 }
 
 Json outcome_json(const Evaluation& found) {
-  const Json problem = problem_of(found);
-  return {{"step_ns", problem.is_null() ? Json(found.run.step) : Json(nullptr)},
-          {"peak_memory_bytes", problem.is_null() ? Json(found.run.peak) : Json(nullptr)},
+  return {{"step_ns", has_step(found) ? Json(found.run.step) : Json(nullptr)},
+          {"peak_memory_bytes", has_step(found) ? Json(found.run.peak) : Json(nullptr)},
           {"missing_bytes", found.missing},
-          {"problem", problem}};
+          {"problem", problem_of(found)}};
 }
 
 Json own_changes_json(const Plan& plan) {
@@ -191,12 +190,11 @@ Json own_run_json(const Plan& plan) {
   if (!plan.own) return nullptr;
   const OwnRun& own = *plan.asked.own;
   const Evaluation& found = plan.own->found;
-  const bool simulated = problem_of(found).is_null();
   Json notes = Json::array();
   for (const std::string& note : own.notes) notes.push_back(note);
   return {{"name", own.name},
           {"choice", choice_json(plan, own.choice)},
-          {"run", simulated ? run_json(plan, found.run) : Json(nullptr)},
+          {"run", has_step(found) ? run_json(plan, found.run) : Json(nullptr)},
           {"problem", problem_of(found)},
           {"missing_bytes", found.missing},
           {"changes", own_changes_json(plan)},

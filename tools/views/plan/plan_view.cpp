@@ -289,7 +289,8 @@ class PlanText {
     if (!patched || plan_.frameworks.front().of_own_best || plan_.asked.flags.script.ends_with(".toml")) return;
     constexpr std::string_view kSimulate = "debubble simulate";
     command("", "debubble export --to megatron --script " + shell_file(plan_.asked.flags.script) +
-                    simulation.substr(kSimulate.size()));
+                    simulation.substr(kSimulate.size()) +
+                    flags_back_to_default(plan_.asked.own->choice, plan_.search.runs.front().choice));
   }
 
   const Plan& plan_;

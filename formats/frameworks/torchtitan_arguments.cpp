@@ -14,7 +14,7 @@ namespace debubble {
 namespace {
 
 using Words = std::vector<std::string>;
-using Sections = std::map<std::string, std::string>;  // keys and values of each, as JSON
+using Sections = std::map<std::string, std::map<std::string, std::string>>;  // the values of each as JSON
 
 std::string json_value(const std::string& word) {
   return word == "true" || word == "false" || number_of(word) ? word : json_string(word);
@@ -32,67 +32,97 @@ std::string json_of(const std::string& key, const Words& values) {
     for (const std::string& part : values) parts += (parts.empty() ? "" : ", ") + json_words(part);
     return "[" + parts + "]";
   }
-  return key == "components" ? json_words(values.front()) : json_value(values.front());
+  if (key != "components") return json_value(values.front());
+  std::string all;
+  for (const std::string& one : values) all += (all.empty() ? "" : ",") + one;
+  return json_words(all);
 }
 
 class TitanArguments {
  public:
+  // What the list sets takes the place of what its configuration does, in whatever order they come.
   explicit TitanArguments(const Words& words) {
-    for (std::size_t k = 0; k < words.size();) {
-      std::string name = words[k++];
-      Words values;
-      if (const std::size_t equals = name.find('='); equals != std::string::npos) {
-        values.push_back(name.substr(equals + 1));
-        name.resize(equals);
-      }
-      while (k < words.size() && name.starts_with("--") && !words[k].starts_with("--") && !is_subcommand(words[k])) {
-        values.push_back(words[k++]);
-      }
-      add(name, values);
+    const std::string name = configuration_of(words);
+    if (const TitanConfiguration* const known = torchtitan_configuration(name)) {
+      set("model", "name", json_string(known->model));
+      set("model", "flavor", json_string(known->flavour));
+      if (*known->eight_bits != '\0') set("model", "converters", json_words(known->eight_bits));
+      add(shell_words(known->arguments, name));
+    } else if (!name.empty()) {
+      set("model", "name", json_string(name));
     }
+    add(words);
+    // Until 0.2 a list named its model.
+    const bool names_model = sections_.count("model") > 0;
+    if (!name.empty() || !names_model) set("argument_list", "config", json_string(name));
   }
 
   [[nodiscard]] std::string json() const {
     std::string text;
     for (const auto& [section, entries] : sections_) {
-      text += (text.empty() ? "{" : ", ") + json_string(section) + ": {" + entries + "}";
+      std::string members;
+      for (const auto& [key, value] : entries) {
+        members += (members.empty() ? "" : ", ") + json_string(key) + ": " + value;
+      }
+      text += (text.empty() ? "{" : ", ") + json_string(section) + ": {" + members + "}";
     }
-    return text.empty() ? "{}" : text + "}";
+    return text + "}";
   }
 
  private:
+  struct Argument {
+    std::string name;
+    Words values;
+  };
+
   static constexpr std::string_view kSubcommand = "activation-checkpoint:";
 
   static bool is_subcommand(const std::string& word) { return word.starts_with(kSubcommand); }
 
-  void set(const std::string& section, const std::string& key, const std::string& value) {
-    std::string& entries = sections_[section];
-    entries += (entries.empty() ? "" : ", ") + json_string(key) + ": " + value;
+  // The argument that begins at the k-th word; k becomes that of the next.
+  static Argument take(const Words& words, std::size_t& k) {
+    Argument one{words[k++], {}};
+    if (const std::size_t equals = one.name.find('='); equals != std::string::npos) {
+      one.values.push_back(one.name.substr(equals + 1));
+      one.name.resize(equals);
+    }
+    while (k < words.size() && one.name.starts_with("--") && !words[k].starts_with("--") && !is_subcommand(words[k])) {
+      one.values.push_back(words[k++]);
+    }
+    return one;
   }
 
-  void add(const std::string& name, const Words& values) {
-    if (is_subcommand(name)) return add_policy(name.substr(kSubcommand.size()));
-    if (name == "--config" && !values.empty()) return add_configuration(values.front());
-    const std::size_t dot = name.rfind('.');
-    if (!name.starts_with("--") || dot == std::string::npos) return;
-    std::string section = name.substr(2, dot - 2);
-    std::string key = name.substr(dot + 1);
-    for (std::string* const one : {&section, &key}) std::replace(one->begin(), one->end(), '-', '_');
-    if (!values.empty()) return set(section, key, json_of(key, values));
+  static std::string configuration_of(const Words& words) {
+    std::string name;
+    for (std::size_t k = 0; k < words.size();) {
+      const Argument one = take(words, k);
+      if (one.name == "--config" && !one.values.empty()) name = one.values.front();
+    }
+    return name;
+  }
+
+  void set(const std::string& section, const std::string& key, const std::string& value) {
+    sections_[section][key] = value;
+  }
+
+  void add(const Words& words) {
+    for (std::size_t k = 0; k < words.size();) add(take(words, k));
+  }
+
+  void add(const Argument& one) {
+    if (is_subcommand(one.name)) return add_policy(one.name.substr(kSubcommand.size()));
+    const std::size_t dot = one.name.rfind('.');
+    if (!one.name.starts_with("--") || dot == std::string::npos) return;
+    std::string section = one.name.substr(2, dot - 2);
+    std::string key = one.name.substr(dot + 1);
+    for (std::string* const text : {&section, &key}) std::replace(text->begin(), text->end(), '-', '_');
+    if (!one.values.empty()) return set(section, key, json_of(key, one.values));
     const bool off = key.starts_with("no_");
     set(section, off ? key.substr(3) : key, off ? "false" : "true");
   }
 
   void add_policy(const std::string& policy) {
     set("activation_checkpoint", "mode", json_string(policy == "memory-budget" ? "memory_budget" : policy));
-    if (policy == "selective") set("activation_checkpoint", "selective_ac_option", json_string("op"));
-  }
-
-  void add_configuration(const std::string& configuration) {
-    const TitanConfiguration found = flavour_of_configuration(configuration);
-    set("model", "name", json_string(found.flavour == nullptr ? configuration : found.flavour->name));
-    if (found.flavour != nullptr) set("model", "flavor", json_string(found.flavour->flavour));
-    if (!found.eight_bits.empty()) set("model", "converters", json_words(found.eight_bits));
   }
 
   Sections sections_;

@@ -1,6 +1,7 @@
 // torchtitan's configuration, TOML until 0.2 and since then the JSON that a job saves of itself: a model of its
 // registry or written out, batches local to a data-parallel rank, degrees of its device mesh.
 #include <algorithm>
+#include <initializer_list>
 
 #include "formats/frameworks/framework_scenario.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
@@ -36,44 +37,21 @@ class TitanReader {
                                 "validator", "override", "hf_assets_path", "dump_folder"}) {
       tree_.pass(section);
     }
-    for (const char* key : {"training.max_norm",
-                            "training.steps",
-                            "training.dataset",
-                            "training.dataset_path",
-                            "training.seed",
-                            "training.deterministic",
-                            "training.gc_freq",
-                            "training.gc_debug",
-                            "training.data_parallel_type",
-                            "parallelism.spmd_backend",
-                            "parallelism.enable_compiled_autograd",
-                            "parallelism.pipeline_parallel_expert_parallel_overlap",
-                            "activation_checkpoint.memory_budget",
-                            "parallelism.enable_fsdp_symm_mem",
-                            "parallelism.context_parallel_load_balancer",
-                            "parallelism.context_parallel_ptrr_mask_key",
-                            "optimizer.optimizer_factory_kwargs_by_name",
-                            "optimizer.lr",
-                            "optimizer.eps",
-                            "optimizer.beta1",
-                            "optimizer.beta2",
-                            "optimizer.weight_decay",
-                            "optimizer.fused",
-                            "optimizer.implementation",
-                            "model.tokenizer_path",
-                            "model.hf_assets_path",
-                            "model.norm_type",
-                            "model.print_after_conversion",
-                            "training.warmup_steps",
-                            "activation_checkpoint.preserve_rng_state",
-                            "activation_checkpoint.determinism_check",
-                            "activation_checkpoint.debug",
-                            "activation_checkpoint.visualize_memory_budget_pareto",
-                            "experimental.custom_model_path",
-                            "experimental.custom_import",
-                            "experimental.custom_args_module"}) {
-      tree_.pass(key);
-    }
+    pass_in("training", {"max_norm", "steps", "dataset", "dataset_path", "seed", "deterministic", "gc_freq", "gc_debug",
+                         "data_parallel_type", "warmup_steps"});
+    pass_in("parallelism",
+            {"spmd_backend", "enable_compiled_autograd", "pipeline_parallel_expert_parallel_overlap",
+             "enable_fsdp_symm_mem", "context_parallel_load_balancer", "context_parallel_ptrr_mask_key"});
+    pass_in("activation_checkpoint",
+            {"memory_budget", "preserve_rng_state", "determinism_check", "debug", "visualize_memory_budget_pareto"});
+    pass_in("optimizer", {"optimizer_factory_kwargs_by_name", "lr", "eps", "beta1", "beta2", "weight_decay", "fused",
+                          "implementation"});
+    pass_in("model", {"tokenizer_path", "hf_assets_path", "norm_type", "print_after_conversion"});
+    pass_in("experimental", {"custom_model_path", "custom_import", "custom_args_module"});
+  }
+
+  void pass_in(const std::string& section, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) tree_.pass(section + "." + key);
   }
 
   std::int64_t degree(const std::string& key, std::int64_t fallback = 1) {
@@ -83,6 +61,12 @@ class TitanReader {
 
   void read_model() {
     saved_ = has_titan_spec(tree_);
+    since_0_3_ = saved_ || tree_.has("argument_list");
+    configuration_ = tree_.word("argument_list.config").value_or("");
+    if (!configuration_.empty() && torchtitan_configuration(configuration_) == nullptr) {
+      scenario_.find("the configuration " + in_quotes(configuration_) +
+                     " is not known: what the list does not set counts as torchtitan's defaults");
+    }
     if (!request_.model.empty()) {
       for (const char* section : {"model", "model_spec"}) tree_.pass(section);
       for (const ModelPreset& preset : model_presets()) {
@@ -121,6 +105,10 @@ class TitanReader {
       layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
       scenario_.set("model", "llama");
       return scenario_.set("model-size", sizes);
+    }
+    if (!configuration_.empty()) {
+      return tree_.complain("P011", "--config", "the configuration " + in_quotes(configuration_) + " is not known",
+                            "give its model's sizes as a config.json: --model FILE.json");
     }
     const bool known = !flavours.empty();
     tree_.complain("P011", known ? "model.flavor" : "model.name",
@@ -246,7 +234,8 @@ class TitanReader {
         blocks = blocks || one.text.find("mx") != std::string::npos;
       }
     }
-    const std::string recipe = tree_.word("quantize.linear.float8.recipe_name").value_or("tensorwise");
+    const std::string recipe =
+        tree_.word("quantize.linear.float8.recipe_name").value_or(since_0_3_ ? "rowwise" : "tensorwise");
     for (const char* section : {"quantize", "float8", "mx"}) tree_.pass(section);
     const std::string type = tree_.word("training.mixed_precision_param").value_or("bfloat16");
     const std::string dtype = eight || blocks     ? "fp8"
@@ -257,7 +246,7 @@ class TitanReader {
     if (dtype == "fp8") {
       scenario_.set("fp8-recipe", blocks ? "mxfp8" : "tensorwise");
       if (!blocks && recipe != "tensorwise") {
-        scenario_.find("quantize.linear.float8.recipe_name " + recipe + ": counts as scales of whole tensors");
+        scenario_.find("recipe_name " + recipe + " of float8: counts as scales of whole tensors");
       }
     }
     if (tree_.word("training.mixed_precision_reduce").value_or("float32") == "bfloat16") {
@@ -282,7 +271,7 @@ class TitanReader {
   // Since 0.3 a step without a pipeline runs as CUDA graphs unless that is turned off.
   void read_graphs() {
     const std::string key = "training.disable_cuda_graphs";
-    if (tree_.flag(key, !saved_)) return;
+    if (tree_.flag(key, !since_0_3_)) return;
     facts_.set("GRAPHS", RuleFacts::Words{});
     if (exchanges_by_device(tree_)) facts_.set("BY_DEVICE", RuleFacts::Words{});
     scenario_.set("cuda-graphs", "on");
@@ -306,7 +295,8 @@ class TitanReader {
 
   void read_rest() {
     const std::string mode = recomputation();
-    const std::string option = tree_.word("activation_checkpoint.selective_ac_option").value_or(saved_ ? "op" : "2");
+    const std::string option =
+        tree_.word("activation_checkpoint.selective_ac_option").value_or(since_0_3_ ? "op" : "2");
     for (const char* key :
          {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns", "activation_checkpoint.early_stop",
           "activation_checkpoint.force_recompute_mm_shapes_by_fqns"}) {
@@ -377,6 +367,7 @@ class TitanReader {
   const FrameworkRequest& request_;
   FrameworkScenario scenario_;
   RuleFacts facts_;
+  std::string configuration_;  // of an argument list
   std::int64_t tensor_ = 1;
   std::int64_t pipeline_ = 1;
   std::int64_t context_ = 1;
@@ -388,6 +379,7 @@ class TitanReader {
   std::int64_t steps_ = 1;
   std::int64_t layers_ = 0;  // 0: not known
   bool saved_ = false;       // the JSON of 0.3
+  bool since_0_3_ = false;   // that, or its arguments
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "formats/frameworks/torchtitan_models.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "schedules/catalog.hpp"
@@ -83,34 +82,64 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> kTitanConfigurations{
-    "llama3_8b",   "llama3_8b_mxfp8", "llama3_70b", "deepseek_v3_16b", "deepseek_v3_671b", "deepseek_v3_671b_float8",
-    "qwen3_0_6b",  "qwen3_1_7b",      "qwen3_14b",  "qwen3_30b_a3b",   "qwen3_32b",        "gpt_oss_20b",
-    "gpt_oss_120b"};
+constexpr const char* kDeepseekRun =
+    "--training.local_batch_size 4 --training.seq_len 4096 --training.disable_cuda_graphs "
+    "--parallelism.pipeline_parallel_schedule Interleaved1F1B --compile.enable --compile.components loss "
+    "--parallelism.expert_parallel_degree ";
 
-// Of these the only configuration multiplies in 8 bits, and its name does not say so.
-constexpr std::string_view kFloat8Alone = "llama3_405b";
+const std::vector<TitanConfiguration>& titan_configurations() {
+  static const std::string deepseek = kDeepseekRun;
+  static const std::string deepseek_16b = deepseek + "8";
+  static const std::string deepseek_671b = deepseek + "2";
+  static const std::vector<TitanConfiguration> configurations{
+      {"llama3_debugmodel", "llama3", "debugmodel", "", "--parallelism.pipeline_parallel_schedule Interleaved1F1B"},
+      {"llama3_8b", "llama3", "8B", "", "--training.local_batch_size 1 --training.seq_len 8192"},
+      {"llama3_8b_mxfp8", "llama3", "8B", "mxfp8",
+       "--training.local_batch_size 1 --training.seq_len 8192 --compile.enable --compile.components model"},
+      {"llama3_70b", "llama3", "70B", "",
+       "--training.seq_len 8192 --parallelism.tensor_parallel_degree 8 activation-checkpoint:full"},
+      {"llama3_405b", "llama3", "405B", "float8",
+       "--training.local_batch_size 2 --training.seq_len 8192 --parallelism.tensor_parallel_degree 8 --compile.enable "
+       "--compile.enable_async_tensor_parallel activation-checkpoint:full"},
+      {"qwen3_debugmodel", "qwen3", "debugmodel", "", ""},
+      {"qwen3_moe_debug", "qwen3", "debugmodel_moe", "", "--training.local_batch_size 4 --training.seq_len 4096"},
+      {"qwen3_0_6b", "qwen3", "0.6B", "", "--training.local_batch_size 4 --training.seq_len 4096"},
+      {"qwen3_1_7b", "qwen3", "1.7B", "", "--training.local_batch_size 4 --training.seq_len 4096"},
+      {"qwen3_14b", "qwen3", "14B", "",
+       "--training.local_batch_size 4 --training.seq_len 4096 activation-checkpoint:full"},
+      {"qwen3_32b", "qwen3", "32B", "",
+       "--training.local_batch_size 2 --training.seq_len 4096 activation-checkpoint:full"},
+      {"qwen3_30b_a3b", "qwen3", "30B-A3B", "",
+       "--training.local_batch_size 2 --training.seq_len 4096 activation-checkpoint:full"},
+      {"deepseek_v3_debugmodel", "deepseek_v3", "debugmodel", "", ""},
+      {"deepseek_v3_16b", "deepseek_v3", "16B", "", deepseek_16b.c_str()},
+      {"deepseek_v3_671b", "deepseek_v3", "671B", "", deepseek_671b.c_str()},
+      {"deepseek_v3_671b_float8", "deepseek_v3", "671B", "float8", deepseek_671b.c_str()},
+      {"gpt_oss_20b", "gpt_oss", "20b", "",
+       "--training.local_batch_size 1 --training.seq_len 8192 activation-checkpoint:full"},
+      {"gpt_oss_120b", "gpt_oss", "120b", "",
+       "--training.local_batch_size 1 --training.seq_len 8192 activation-checkpoint:full"}};
+  return configurations;
+}
+
+template <typename Wanted>
+const TitanConfiguration* first_configuration(const Wanted& wanted) {
+  const auto& all = titan_configurations();
+  const auto found = std::find_if(all.begin(), all.end(), wanted);
+  return found == all.end() ? nullptr : &*found;
+}
 
 }  // namespace
 
-std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits) {
-  std::string name = std::string(flavour.name) + "_";
-  for (const char c : std::string_view(flavour.flavour)) name += c == '.' || c == '-' ? '_' : lower_case(c);
-  if (name == kFloat8Alone) return eight_bits == "_float8" ? name : "";
-  name += eight_bits;
-  const auto* const found = std::find(kTitanConfigurations.begin(), kTitanConfigurations.end(), name);
-  return found == kTitanConfigurations.end() ? "" : name;
+const TitanConfiguration* torchtitan_configuration(const std::string& name) {
+  return first_configuration([&](const TitanConfiguration& one) { return name == one.name; });
 }
 
-TitanConfiguration flavour_of_configuration(const std::string& name) {
-  for (const TorchtitanFlavour& flavour : torchtitan_flavours()) {
-    for (const char* const eight_bits : {"", "_float8", "_mxfp8"}) {
-      if (torchtitan_configuration(flavour, eight_bits) == name) {
-        return {&flavour, *eight_bits == '\0' ? "" : eight_bits + 1};
-      }
-    }
-  }
-  return {};
+const TitanConfiguration* torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits) {
+  return first_configuration([&](const TitanConfiguration& one) {
+    return std::string_view(one.model) == flavour.name && std::string_view(one.flavour) == flavour.flavour &&
+           eight_bits == one.eight_bits;
+  });
 }
 
 std::string torchtitan_class(const ScheduleEntry& entry) {

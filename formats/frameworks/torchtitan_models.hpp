@@ -17,15 +17,19 @@ struct TorchtitanFlavour {
 // Of torchtitan/models/*/__init__.py, as of December 2025.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
 
-// Of config_registry.py in torchtitan 0.3: `flavour` with weights as given, or as "_float8" and "_mxfp8" multiply.
-// Empty where there is none.
-[[nodiscard]] std::string torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits);
-
+// Of config_registry.py in torchtitan 0.3, of each model that torchtitan_flavours() has.
 struct TitanConfiguration {
-  const TorchtitanFlavour* flavour = nullptr;  // null: it is not known
-  std::string eight_bits;                      // "float8", "mxfp8"
+  const char* name;        // "llama3_70b"
+  const char* model;       // "llama3"
+  const char* flavour;     // "70B"
+  const char* eight_bits;  // what its weights multiply in: "", "float8", "mxfp8"
+  const char* arguments;   // what it sets that matters here, as the command line would
 };
-[[nodiscard]] TitanConfiguration flavour_of_configuration(const std::string& name);
+
+// By name, or of a flavour with weights as given or multiplied in 8 bits. Null: there is none.
+[[nodiscard]] const TitanConfiguration* torchtitan_configuration(const std::string& name);
+[[nodiscard]] const TitanConfiguration* torchtitan_configuration(const TorchtitanFlavour& flavour,
+                                                                 const std::string& eight_bits);
 
 // The schedule class that torchtitan runs a row of the catalog by: "Interleaved1F1B" where its frameworks are
 // "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.

@@ -7,6 +7,7 @@
 #include "cost_models/partition/framework_cuts.hpp"
 #include "formats/frameworks/framework_scenario.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
+#include "formats/schedule/torchtitan.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 #include "studies/paste/fields.hpp"
@@ -17,27 +18,8 @@ namespace {
 const std::string training = "--training.";
 const std::string parallelism = "--parallelism.";
 
-bool is_placed_as(const Schedule& schedule, const Placement& placement) {
-  for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
-    for (int stage = 0; stage < schedule.stages; ++stage) {
-      if (schedule.placement.device_of(replica, stage) != placement.device_of(0, stage)) return false;
-    }
-  }
-  return true;
-}
-
-// Of a table the class says how many stages a rank has, and which. Empty: none has these.
-std::string class_of_table(const Schedule& schedule) {
-  const int devices = schedule.devices;
-  const int stages = schedule.stages;
-  if (stages % devices == 0 && is_placed_as(schedule, loop_placement(devices, stages))) {
-    return stages == devices ? "1F1B" : "Interleaved1F1B";
-  }
-  return stages == 2 * devices && is_placed_as(schedule, zigzag_placement(devices, stages)) ? "ZBVZeroBubble" : "";
-}
-
 void write_table(const RunToPaste& run, PastePart& part) {
-  const std::string name = class_of_table(run.job.schedule);
+  const std::string name = torchtitan_table_class(run.job.schedule);
   if (name.empty()) part.refusal = "has no class that places stages as the table " + run.schedule + " does";
   part.word(parallelism + "pipeline_parallel_schedule", name);
   part.word(parallelism + "pipeline_parallel_schedule_csv", run.schedule);
@@ -233,23 +215,26 @@ void write_titan_model(const RunToPaste& run, PastePart& part) {
   const auto found = std::find_if(flavours.begin(), flavours.end(),
                                   [&](const TorchtitanFlavour& one) { return has_titan_sizes(one, setup.shape); });
   const std::string eight = setup.compute != NumberFormat::kFp8          ? ""
-                            : setup.fp8_recipe == Fp8Recipe::kMxfp8      ? "_mxfp8"
-                            : setup.fp8_recipe == Fp8Recipe::kTensorwise ? "_float8"
-                                                                         : "_none";
-  std::string configuration = found == flavours.end() ? "" : torchtitan_configuration(*found, eight);
-  if (configuration.empty() && !eight.empty()) {
-    if (found != flavours.end()) configuration = torchtitan_configuration(*found, "");
+                            : setup.fp8_recipe == Fp8Recipe::kMxfp8      ? "mxfp8"
+                            : setup.fp8_recipe == Fp8Recipe::kTensorwise ? "float8"
+                                                                         : "none";
+  const auto with = [&](const std::string& eight_bits) {
+    return found == flavours.end() ? nullptr : torchtitan_configuration(*found, eight_bits);
+  };
+  const TitanConfiguration* configuration = with(eight);
+  if (configuration == nullptr && !eight.empty()) {
+    configuration = with("");
     part.note(
         "no configuration of it multiplies so in 8 bits: a converter in model_registry does (Float8LinearConverter)");
   }
-  if (configuration.empty()) {
-    const bool in_eight = found != flavours.end() && !torchtitan_configuration(*found, "_float8").empty();
+  if (configuration == nullptr) {
+    const bool in_eight = with("float8") != nullptr;
     part.note("no configuration of it has " + setup.shape.name + "'s sizes" +
               (in_eight ? " without products in 8 bits" : "") +
               ": write one in the config_registry of your module, and name both by --module and --config");
   } else {
-    part.word("--module", found->name);
-    part.word("--config", configuration);
+    part.word("--module", configuration->model);
+    part.word("--config", configuration->name);
     if (setup.shape.predicted_tokens > 0) part.note("this configuration predicts one token");
   }
   if (setup.dispatch != MoeDispatch::kAllToAll) {

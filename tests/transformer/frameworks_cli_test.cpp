@@ -231,6 +231,20 @@ modules:
   }
 }
 
+TEST_CASE_IN_FOLDER("a list of torchtitan's arguments sets what its configuration does, but for what it says itself") {
+  folder.write("own.txt", "--training.seq_len 4096\n--module llama3\n--config llama3_70b\n");
+  const std::string own = scenario_lines(folder, "--from torchtitan own.txt --world-size 16");
+  for (const char* part : {"sequence = 4096\n", "tp = 8\n", "recompute = \"full\"\n", "cuda-graphs = \"on\"\n"}) {
+    CAPTURE(part);
+    CHECK(contains(own, part));
+  }
+  folder.write("mine.txt", "--module mine\n--config mine_8b\n--training.seq_len 4096\n");
+  Words mine{"import", "--from", "torchtitan", "mine.txt", "--world-size", "8"};
+  CHECK(contains(folder.refusal(mine), "the configuration \"mine_8b\" is not known\n"));
+  mine.insert(mine.end(), {"--model", "llama3-8b"});
+  CHECK(contains(folder.run(mine).err, "counts as torchtitan's defaults\n"));
+}
+
 TEST_CASE_IN_FOLDER("accelerate: ranks, sharding and the number format") {
   folder.write("a.yaml", R"(compute_environment: LOCAL_MACHINE
 distributed_type: FSDP

@@ -17,7 +17,7 @@ import hollow
 import pastes
 from pytorch_test import V_SHAPED, stages_of
 
-KNOWN = ()
+KNOWN = ("arguments: llama3_70b.*step",)  # the registry's sizes, unlike what is saved, get a vocabulary padded for the tensor ranks
 ABSENT = ("PIL", "datasets", "einops", "fla", "flash_attn", "google", "requests", "safetensors", "spmd_types", "tensorboard", "tokenizers",
           "torch.utils.tensorboard", "torch_checkpointing", "torchao", "torchdata", "torchvision", "wandb")
 FAMILIES = ("llama3", "qwen3", "qwen3_5", "deepseek_v3", "gpt_oss", "kimi_k2_7", "muse_glimmer")
@@ -62,6 +62,29 @@ def compare_model(witness, name, config):
         except (ImportError, TypeError):  # built of classes that are hollow here
             return
         witness.check("parameters", name, held, ours.weights()[0] // (2 if "bf" in ours.scenario["dtype"] else 4))
+
+
+def compare_arguments(witness, name, config):
+    """What a job is started with, beside what it saves: the converters to 8 bits stand in the first alone."""
+    degrees = config.parallelism
+    ranks = ("--world-size", str(8 * degrees.tensor_parallel_degree), "--all-notes")
+    words = f"--module {config.model_spec.name} --config {name}"
+    for more, change in (("", lambda _: None), (" --training.seq_len 1024", lambda one: setattr(one.training, "seq_len", 1024))):
+        started = witness.imported("torchtitan", f"{name}.args", words + more + "\n", *ranks, hardware="b200")
+        if "the configuration" in str(started):
+            return  # has no row
+        changed = copy.copy(config)
+        changed.training = copy.copy(config.training)
+        change(changed)
+        saved = witness.imported("torchtitan", f"{name}.json", json.dumps(changed.to_dict()), *ranks, hardware="b200")
+        witness.check("arguments", f"{name}{more} ({started if not started.starts else ''})", True, started.starts and saved.starts)
+        if not (started.starts and saved.starts):
+            return
+        scenarios = [{key: value for key, value in one.scenario.items() if key not in ("dtype", "fp8-recipe", "model-size")}
+                     for one in (started, saved)]
+        witness.check("arguments", f"{name}{more}", scenarios[1], scenarios[0])
+        if started.scenario["dtype"] == saved.scenario["dtype"]:
+            witness.check("arguments", f"{name}{more}, step", saved.report["makespan_ns"], started.report["makespan_ns"])
 
 
 def cut_of(package, config, dims):
@@ -174,6 +197,7 @@ def main():
     for name, config in every.items():
         if witness.wanted(name):
             compare_model(witness, name, config)
+            compare_arguments(witness, name, config)
     pastes.compare(witness, "torchtitan", accepts(package), lambda run, paste: () if "\n--config " in paste else ("--model", run.split()[1]), 3, (
         f"{pastes.DENSE} -p 1 -m 4 --dp 2 --zero 3 --master-weights none --moment-dtype bf16",
         "--model llama3-405b --hardware h100 --tp 8 --sequence-parallel -p 4 -m 8 --dp 2 --zero 3"))

@@ -82,15 +82,11 @@ const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
 
 namespace {
 
-constexpr const char* kDeepseekRun =
-    "--training.local_batch_size 4 --training.seq_len 4096 --training.disable_cuda_graphs "
-    "--parallelism.pipeline_parallel_schedule Interleaved1F1B --compile.enable --compile.components loss "
-    "--parallelism.expert_parallel_degree ";
-
 const std::vector<TitanConfiguration>& titan_configurations() {
-  static const std::string deepseek = kDeepseekRun;
-  static const std::string deepseek_16b = deepseek + "8";
-  static const std::string deepseek_671b = deepseek + "2";
+  static const std::string deepseek =
+      "--training.local_batch_size 4 --training.seq_len 4096 --training.disable_cuda_graphs "
+      "--parallelism.pipeline_parallel_schedule Interleaved1F1B --compile.enable --compile.components loss "
+      "--parallelism.expert_parallel_degree ";
   static const std::vector<TitanConfiguration> configurations{
       {"llama3_debugmodel", "llama3", "debugmodel", "", "--parallelism.pipeline_parallel_schedule Interleaved1F1B"},
       {"llama3_8b", "llama3", "8B", "", "--training.local_batch_size 1 --training.seq_len 8192"},
@@ -112,9 +108,9 @@ const std::vector<TitanConfiguration>& titan_configurations() {
       {"qwen3_30b_a3b", "qwen3", "30B-A3B", "",
        "--training.local_batch_size 2 --training.seq_len 4096 activation-checkpoint:full"},
       {"deepseek_v3_debugmodel", "deepseek_v3", "debugmodel", "", ""},
-      {"deepseek_v3_16b", "deepseek_v3", "16B", "", deepseek_16b.c_str()},
-      {"deepseek_v3_671b", "deepseek_v3", "671B", "", deepseek_671b.c_str()},
-      {"deepseek_v3_671b_float8", "deepseek_v3", "671B", "float8", deepseek_671b.c_str()},
+      {"deepseek_v3_16b", "deepseek_v3", "16B", "", deepseek + "8"},
+      {"deepseek_v3_671b", "deepseek_v3", "671B", "", deepseek + "2"},
+      {"deepseek_v3_671b_float8", "deepseek_v3", "671B", "float8", deepseek + "2"},
       {"gpt_oss_20b", "gpt_oss", "20b", "",
        "--training.local_batch_size 1 --training.seq_len 8192 activation-checkpoint:full"},
       {"gpt_oss_120b", "gpt_oss", "120b", "",

@@ -23,7 +23,7 @@ struct TitanConfiguration {
   const char* model;       // "llama3"
   const char* flavour;     // "70B"
   const char* eight_bits;  // what its weights multiply in: "", "float8", "mxfp8"
-  const char* arguments;   // what it sets that matters here, as the command line would
+  std::string arguments;   // what it sets that matters here, as the command line would
 };
 
 // By name, or of a flavour with weights as given or multiplied in 8 bits. Null: there is none.

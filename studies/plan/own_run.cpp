@@ -198,12 +198,10 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
     wanted.p2p = ScenarioFlags{}.p2p;
     if (wanted.partition != kEvenCut) wanted.partition.clear();
   }
-  if (typed.transformer.recompute == "none") {
-    wanted.transformer.recompute_blocks.clear();
-    wanted.transformer.recompute_modules.clear();
-  }
+  const std::string& recompute = typed.transformer.recompute;
+  if (recompute == "none") wanted.transformer.recompute_blocks.clear();
+  if (recompute == "none" || recompute == "full") wanted.transformer.recompute_modules.clear();
   if (typed.cluster.tensor == 1) wanted.cluster.sequence_parallel = false;
-  if (typed.transformer.recompute == "full") wanted.transformer.recompute_modules.clear();
   if (typed.cluster.zero) (void)leave_out_idle(*typed.cluster.zero, wanted.step);
   overlay(typed, wanted);
   const bool one_stage = wanted.schedules.empty() || wanted.schedules.front() == "1f1b";

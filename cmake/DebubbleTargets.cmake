@@ -43,8 +43,9 @@ endfunction()
 # debubble_add_library(core SOURCES a.cpp ... HEADERS a.hpp ... [PUBLIC libs...] [PRIVATE libs...] [INTERNAL]
 #                      [FAST])
 #
-# Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone (the
-# `headers` test). PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
+# Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone: one with a
+# source of its own is that source's first line (tests/layers/check_layers.py), the others are compiled for it (the test
+# `headers`). PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
 # exported package. INTERNAL libraries are not installed. All but FAST ones are compiled with debubble_LIGHT_FLAGS.
 function(debubble_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;FAST" "" "SOURCES;HEADERS;PUBLIC;PRIVATE")
@@ -59,8 +60,23 @@ function(debubble_add_library name)
   set(target debubble_${name})
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(debubble::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX)
-  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  set(of_source "")
+  set(alone "")
+  foreach(header IN LISTS arg_HEADERS)
+    string(REGEX REPLACE "\\.hpp$" ".cpp" source "${header}")
+    if(source IN_LIST arg_SOURCES)
+      list(APPEND of_source "${header}")
+    else()
+      list(APPEND alone "${header}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone)
+  set(install_headers "")
+  foreach(set of_source alone)
+    target_sources(${target} PUBLIC FILE_SET ${set} TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${${set}})
+    list(APPEND install_headers FILE_SET ${set} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/debubble COMPONENT development)
+  endforeach()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC})
@@ -75,6 +91,6 @@ function(debubble_add_library name)
   if(debubble_INSTALL AND NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT debubbleTargets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
-      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/debubble COMPONENT development)
+      ${install_headers})
   endif()
 endfunction()

@@ -1,9 +1,10 @@
 // The critical path: from what ends last, a span or a task of the step, back along the gates to time 0.
+#include "sim/analysis/critical_path.hpp"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "sim/analysis/analyse.hpp"
-#include "sim/analysis/critical_path.hpp"
 
 namespace debubble {
 

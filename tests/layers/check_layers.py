@@ -20,8 +20,8 @@ No two files and no two folders include each other, directly or through others. 
 in .cpp files of formats, and in tests, only, simdjson in those of formats only, sqlite in .cpp files only, fmt in formats,
 scenario and tools only, oneTBB in .cpp files of studies only, pybind11 in python only, doctest in tests only, .cu files in live only. No file of
 ours is longer than 400 lines, every source is named in a CMakeLists.txt between it and the root, and no command there
-names one twice. No two headers define a class of the same name: a program that links both takes the inline functions of
-one for the other's.
+names one twice. A source includes the header of its own name first, which so compiles alone. No two headers define a
+class of the same name: a program that links both takes the inline functions of one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
 """
@@ -114,6 +114,18 @@ def include_breaches(root, path):
             breach = f'"{included}" is not a path from the root of the tree'
         if breach:
             yield f"{relative}:{number}: {breach}"
+
+
+def order_breaches(root, path):
+    own = path.with_suffix(".hpp")
+    if path.suffix != ".cpp" or not own.exists():
+        return
+    relative = path.relative_to(root)
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if match := INCLUDE.match(line):
+            if match.group(2) != own.relative_to(root).as_posix():
+                yield f"{relative}:{number}: its own header is included first"
+            return
 
 
 def file_breaches(root, path):
@@ -258,7 +270,7 @@ def check(root):
     breaches += unreached_lists(root)
     breaches += doubled_names(root)
     for path in sources(root):
-        breaches += [*include_breaches(root, path), *file_breaches(root, path)]
+        breaches += [*include_breaches(root, path), *order_breaches(root, path), *file_breaches(root, path)]
         if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
             breaches += unlisted(root, path)
     return breaches
@@ -285,7 +297,7 @@ BROKEN = [
     ("tools/d.cpp", '#include "python/bindings/x.hpp"\n', "python is included by nobody"),
     ("studies/d.cpp", "#include <pybind11/numpy.h>\n", "pybind11 is included in python only"),
     ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
-    ("tools/a.cpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
+    ("tools/e.cpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
     ("formats/b.hpp", "#include <nlohmann/json.hpp>\n",
      "nlohmann/json is included in .cpp files of formats, and in tests, only"),
     ("tools/views/b.cpp", "#include <nlohmann/json.hpp>\n",
@@ -304,6 +316,7 @@ BROKEN = [
     ("tests/unit/forgotten.cpp", "\n", "named in no CMakeLists.txt"),
     ("tools/twin.hpp", "namespace debubble {\nstruct Twin {\n};\n}  // namespace debubble\n", "is defined in sim/core"),
     ("formats/left.hpp", '#include "formats/right.hpp"\n', "files that include each other"),
+    ("formats/left.cpp", '#include <vector>\n#include "formats/left.hpp"\n', "its own header is included first"),
     ("gpu/left/CMakeLists.txt", "\n", "added by no add_subdirectory"),
     ("profiler/CMakeLists.txt", "add_subdirectory(kept)\nadd_library(p p.cpp\n  p.cpp)\n", ":3: p.cpp is named twice"),
     ("tools/one/to.hpp", '#include "tools/two/x.hpp"\n', "folders that include each other"),
@@ -316,6 +329,7 @@ FINE = [
     ("live/ok.cu", '#include "schedules/x.hpp"\n#include "gpu/x.hpp"\n#include "sim/core/x.hpp"\n'),
     ("profiler/kept/CMakeLists.txt", "add_library(a one.cpp  # one.cpp\n)\nadd_library(b one.cpp)\n"),
     ("formats/right.hpp", '#include "formats/left.hpp"\n'),
+    ("formats/right.cpp", '// Right.\n#include "formats/right.hpp"\n\n#include <vector>\n'),
     ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
     ("tools/one/y.hpp", "\n"),
     ("studies/fine.cpp", "#include <tbb/info.h>\n"),

@@ -1,10 +1,11 @@
 // What random schedules get beside their plain ops: pieces, recomputations, copies.
+#include "tests/support/random_features.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "tests/support/random_case.hpp"
-#include "tests/support/random_features.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,9 +1,9 @@
+#include "tests/support/reference_cluster.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-
-#include "tests/support/reference_cluster.hpp"
 
 namespace debubble::reference {
 

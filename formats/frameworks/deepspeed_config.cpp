@@ -151,6 +151,10 @@ class DeepSpeedReader {
     tree_.pass("expert_parallel");
   }
 
+  void note_offload(const std::string& key) {
+    (key.find("param") == std::string::npos ? offloads_ : offloads_weights_) = true;
+  }
+
   void read_zero() {
     const std::string zero = "zero_optimization.";
     const JsonValue* section = tree_.find("zero_optimization");
@@ -163,7 +167,7 @@ class DeepSpeedReader {
     for (const char* key : {"offload_optimizer", "offload_param"}) {
       const std::string device = tree_.word(zero + key + ".device").value_or("none");
       if (device == "none") continue;
-      offloads_ = true;
+      note_offload(key);
       scenario_.find(zero + key + " (" + device +
                      ") is not modelled: it stays on the GPU, and its traffic costs nothing");
     }
@@ -172,10 +176,11 @@ class DeepSpeedReader {
     }
     for (const char* key : {"cpu_offload", "cpu_offload_params", "cpu_offload_param"}) {
       if (!on(zero + key)) continue;
-      offloads_ = true;
+      note_offload(key);
       scenario_.find(zero + key + " is not modelled: it stays on the GPU");
     }
     fact("OFFLOAD", offloads_);
+    fact("OFFLOAD_PARAM", offloads_weights_);
     if (on(zero + "zero_quantized_weights") || on(zero + "zero_quantized_gradients")) {
       scenario_.find("quantised collectives of ZeRO++ are not modelled");
     }
@@ -377,7 +382,8 @@ class DeepSpeedReader {
   std::int64_t experts_ = 1;
   std::int64_t not_sharing_ = 1;
   std::int64_t stage_ = 0;
-  bool offloads_ = false;
+  bool offloads_ = false;  // the optimizer
+  bool offloads_weights_ = false;
   bool overlap_ = false;
   bool no_norm_ = false;
   bool muon_ = false;

@@ -284,8 +284,10 @@ void RunRules::add_torchtitan(const FrameworkChoice& choice, RuleFacts& facts) c
   facts.set("ROUNDS", std::max<std::int64_t>(1, choice.microbatches / choice.pipeline));
   if (rules_.name == "pytorch") return;
   mark_fact(facts, "ULYSSES", choice.context > 1 && job_.context_all_to_all);
+  mark_fact(facts, "EXCHANGE_OVERLAP", job_.exchange_overlap);
   mark_fact(facts, "GRAPHS", job_.graphs);
   mark_fact(facts, "TIED", job_.tied_embedding);
+  facts.set("PREDICTORS", job_.predictors);
   facts.set("TENSOR", choice.tensor);
   facts.set("CONTEXT", choice.context);
   facts.set("EXPERT", choice.expert);
@@ -310,6 +312,7 @@ void RunRules::add_deepspeed(const FrameworkChoice& choice, RuleFacts& facts) co
   facts.set("EXPERT", choice.expert);
   facts.set("EXPERT_TENSOR", job_.expert_tensor > 0 ? job_.expert_tensor : choice.tensor);
   mark_fact(facts, "AUTO_EP", choice.expert > 1);
+  mark_fact(facts, "EXCHANGE_OVERLAP", job_.exchange_overlap);
 }
 
 }  // namespace debubble

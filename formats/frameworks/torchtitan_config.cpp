@@ -59,6 +59,8 @@ class TitanReader {
     return tree_.number(path, 1, kMostMeshRanks).value_or(fallback);
   }
 
+  void mark(RuleName fact) { facts_.set(fact, RuleFacts::Words{}); }
+
   void read_model() {
     saved_ = has_titan_spec(tree_);
     since_0_3_ = saved_ || tree_.has("argument_list");
@@ -75,7 +77,7 @@ class TitanReader {
       return scenario_.set("model", request_.model);
     }
     if (saved_) {
-      layers_ = read_titan_spec(tree_, scenario_);
+      layers_ = read_titan_spec(tree_, scenario_, facts_);
     } else {
       read_flavour();
     }
@@ -89,6 +91,7 @@ class TitanReader {
     }
     const std::string& name = *given;
     std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
+    if (since_0_3_ && (name == "gpt_oss" || flavour.find("_varlen") != std::string::npos)) mark("VARLEN");
     for (const char* kind : {"_flex_attn", "_varlen_attn", "_flex", "_varlen", "_irope"}) {  // of attention's kernel
       if (flavour.ends_with(kind)) flavour.erase(flavour.size() - std::string(kind).size());
     }
@@ -103,12 +106,14 @@ class TitanReader {
       if (flavour != one.flavour) continue;
       const std::string sizes = one.sizes;
       layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
+      if (const std::int64_t longest = longest_sequence(one); since_0_3_ && longest > 0) facts_.set("LONGEST", longest);
       scenario_.set("model", "llama");
-      return scenario_.set("model-size", sizes);
+      return scenario_.set("model-size", sizes + ",vocabulary_unit=1");
     }
     if (!configuration_.empty()) {
-      return tree_.complain("P011", "--config", "the configuration " + in_quotes(configuration_) + " is not known",
-                            "give its model's sizes as a config.json: --model FILE.json");
+      return tree_.problems().add("P011", "--config",
+                                  "the configuration " + in_quotes(configuration_) + " is not known",
+                                  "give its model's sizes as a config.json: --model FILE.json");
     }
     const bool known = !flavours.empty();
     tree_.complain("P011", known ? "model.flavor" : "model.name",
@@ -272,8 +277,8 @@ class TitanReader {
   void read_graphs() {
     const std::string key = "training.disable_cuda_graphs";
     if (tree_.flag(key, !since_0_3_)) return;
-    facts_.set("GRAPHS", RuleFacts::Words{});
-    if (exchanges_by_device(tree_)) facts_.set("BY_DEVICE", RuleFacts::Words{});
+    mark("GRAPHS");
+    if (exchanges_by_device(tree_)) mark("BY_DEVICE");
     scenario_.set("cuda-graphs", "on");
   }
 
@@ -312,6 +317,7 @@ class TitanReader {
       if (option != "1") scenario_.set("recompute-blocks", "every:" + option);
     } else if (mode == "memory_budget") {
       scenario_.set("recompute", "selective");
+      mark("BUDGET");
       scenario_.set("recompute-modules", "budget=" + tree_.word("activation_checkpoint.memory_budget").value_or("0.5"));
     } else {
       scenario_.find("activation_checkpoint.mode " + in_quotes(mode) + " is not modelled: nothing is made again");
@@ -357,6 +363,7 @@ class TitanReader {
     tree_.pass("loss");
     if (loss) scenario_.set("loss", "fused");
     if (model) {
+      mark("COMPILED");
       scenario_.find(
           "torch.compile fuses passes and launches less: passes count one by one, and the host as in eager mode; write "
           "host-launch = \"20us\" where you measured it");

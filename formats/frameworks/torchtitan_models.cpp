@@ -127,6 +127,14 @@ const TitanConfiguration* first_configuration(const Wanted& wanted) {
 
 }  // namespace
 
+std::int64_t longest_sequence(const TorchtitanFlavour& flavour) {
+  const std::string_view model = flavour.name;
+  if (model == "llama3" || model == "gpt_oss") return 131072;
+  if (model == "deepseek_v3") return 16384;
+  if (model != "qwen3") return 0;
+  return std::string_view(flavour.flavour).starts_with("debugmodel") ? 4096 : 40960;
+}
+
 const TitanConfiguration* torchtitan_configuration(const std::string& name) {
   return first_configuration([&](const TitanConfiguration& one) { return name == one.name; });
 }

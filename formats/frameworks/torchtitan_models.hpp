@@ -1,6 +1,7 @@
 // torchtitan's model registry: what `model.name` and `model.flavor` mean.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,14 @@ namespace debubble {
 struct TorchtitanFlavour {
   const char* name;     // "llama3"
   const char* flavour;  // "8B"
-  const char* sizes;    // for --model llama --model-size
+  const char* sizes;    // for --model llama --model-size; vocabularies are never padded
 };
 
 // Of torchtitan/models/*/__init__.py, as of December 2025.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
+
+// The longest sequence that a flavour's rotary embedding takes in torchtitan 0.3; 0: none.
+[[nodiscard]] std::int64_t longest_sequence(const TorchtitanFlavour& flavour);
 
 // Of config_registry.py in torchtitan 0.3, of each model that torchtitan_flavours() has.
 struct TitanConfiguration {

@@ -44,8 +44,12 @@ bool waits_for_no_host(const JsonValue& dispatcher) {
 
 class TitanSpec {
  public:
-  TitanSpec(ConfigTree& tree, FrameworkScenario& scenario)
-      : tree_(tree), scenario_(scenario), model_(tree.find(kModel)), layers_(member_at(model_, "layers")) {}
+  TitanSpec(ConfigTree& tree, FrameworkScenario& scenario, RuleFacts& facts)
+      : tree_(tree),
+        scenario_(scenario),
+        facts_(facts),
+        model_(tree.find(kModel)),
+        layers_(member_at(model_, "layers")) {}
 
   std::int64_t read() {
     tree_.pass("model_spec");
@@ -67,8 +71,12 @@ class TitanSpec {
     add_windows();
     if (switch_in(model_, "enable_weight_tying")) add("tied_embedding", "yes");
     if (const JsonValue* mtp = member_at(model_, "mtp_layers"); mtp != nullptr && !mtp->children.empty()) {
-      add("predicted_tokens", static_cast<std::int64_t>(mtp->children.size()));
+      const auto predictors = static_cast<std::int64_t>(mtp->children.size());
+      add("predicted_tokens", predictors);
+      facts_.set("PREDICTORS", predictors);
     }
+    // The settings of this kernel alone are a window.
+    if (first("attention.inner_attention.window_size") != nullptr) facts_.set("VARLEN", RuleFacts::Words{});
     say_what_is_left_out();
     scenario_.set("model", std::string("llama"));
     scenario_.set("model-size", sizes_);
@@ -212,6 +220,7 @@ class TitanSpec {
 
   ConfigTree& tree_;
   FrameworkScenario& scenario_;
+  RuleFacts& facts_;
   const JsonValue* model_;
   const JsonValue* layers_;
   std::string name_;
@@ -233,6 +242,8 @@ bool exchanges_by_device(ConfigTree& tree) {
   });
 }
 
-std::int64_t read_titan_spec(ConfigTree& tree, FrameworkScenario& scenario) { return TitanSpec(tree, scenario).read(); }
+std::int64_t read_titan_spec(ConfigTree& tree, FrameworkScenario& scenario, RuleFacts& facts) {
+  return TitanSpec(tree, scenario, facts).read();
+}
 
 }  // namespace debubble

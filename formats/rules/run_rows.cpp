@@ -32,6 +32,7 @@ void add_run_facts(std::vector<RuleFact>& facts) {
                              {"RECOMPUTED_MODULES", "--recompute-modules"},
                              {"RANK_ORDER", "--rank-order"},
                              {"RUN_FORMAT", "--dtype"},
+                             {"EXCHANGE_OVERLAP", "--moe-overlap on"},
                              {"ULYSSES", "--context-exchange all-to-all"}});
 }
 

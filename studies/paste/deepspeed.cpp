@@ -260,6 +260,7 @@ std::vector<FieldRow> deepspeed_rows() {
        "expert_parallel.comm_max_tokens_per_rank"},
       {"--etp", nullptr},
       {"--moe-dispatch", note_dispatch, "", true},
+      {"--moe-overlap", nullptr},
       {"--rank-order", nullptr},
       // Of the model's own code.
       {"--sequence", nullptr},
@@ -300,8 +301,8 @@ std::string deepspeed_json(const std::vector<PastedFlag>& keys) {
 const FrameworkTable& deepspeed_table() {
   static const FrameworkTable table = [] {
     FrameworkTable made{deepspeed_rows(), note_script, nothing_around, import_deepspeed};
-    for (const char* const noted : {"--p2p", "--fp8-recipe", "--fp8-weights", "--capacity-factor", "--moe-overlap",
-                                    "--cuda-graphs", "--overlap-param-gather", "--bucket-size", "--keep-whole"}) {
+    for (const char* const noted : {"--p2p", "--fp8-recipe", "--fp8-weights", "--capacity-factor", "--cuda-graphs",
+                                    "--overlap-param-gather", "--bucket-size", "--keep-whole"}) {
       made.rows.push_back({noted, note_given});
     }
     add_common_rows(made.rows);

@@ -5,6 +5,7 @@
 
 #include "cost_models/partition/blocks.hpp"
 #include "cost_models/partition/framework_cuts.hpp"
+#include "cost_models/transformer/layer_memory.hpp"
 #include "formats/frameworks/framework_scenario.hpp"
 #include "formats/frameworks/torchtitan_models.hpp"
 #include "formats/schedule/torchtitan.hpp"
@@ -203,6 +204,7 @@ bool has_titan_sizes(const TorchtitanFlavour& flavour, const TransformerShape& s
   known.name = shape.name;
   known.rotary_base = shape.rotary_base;
   known.predicted_tokens = shape.predicted_tokens;
+  known.vocabulary_unit = shape.vocabulary_unit;
   known.expert_balance = shape.expert_balance;
   known.expert_groups = shape.expert_groups;  // as its code has them
   known.groups_per_token = shape.groups_per_token;
@@ -237,6 +239,8 @@ void write_titan_model(const RunToPaste& run, PastePart& part) {
     part.word("--config", configuration->name);
     if (setup.shape.predicted_tokens > 0) part.note("this configuration predicts one token");
   }
+  if (padded_vocabulary(setup) != setup.shape.vocabulary)
+    part.note("pads no vocabulary: --model-size vocabulary_unit=1");
   if (setup.dispatch != MoeDispatch::kAllToAll) {
     part.note("how tokens reach their experts is an argument of model_registry: moe_comm_backend");
   }
@@ -316,6 +320,7 @@ std::vector<FieldRow> titan_rows() {
       {"--attention", note_attention, "", true},
       {"--fp8-recipe", nullptr},  // with the model
       {"--moe-dispatch", nullptr},
+      {"--moe-overlap", nullptr},
       {"--recompute", write_checkpoints,
        "activation-checkpoint:none activation-checkpoint:full activation-checkpoint:selective "
        "activation-checkpoint:memory-budget --activation-checkpoint.memory_budget",
@@ -332,8 +337,8 @@ const FrameworkTable& torchtitan_table() {
     FrameworkTable made{titan_rows(), write_titan_model, no_environment, import_torchtitan};
     for (const char* const noted :
          {"--p2p", "--context-exchange", "--optimizer", "--weight-dtype", "--low-gradients", "--fp8-weights",
-          "--grad-accumulation", "--capacity-factor", "--moe-overlap", "--norm", "--overlap-grad-reduce",
-          "--overlap-param-gather", "--bucket-size", "--scatter-gather"}) {
+          "--grad-accumulation", "--capacity-factor", "--norm", "--overlap-grad-reduce", "--overlap-param-gather",
+          "--bucket-size", "--scatter-gather"}) {
       made.rows.push_back({noted, note_given});
     }
     add_common_rows(made.rows);

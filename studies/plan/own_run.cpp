@@ -62,9 +62,25 @@ bool is_scenario_file(const std::string& text, const std::string& name) {
   return false;
 }
 
+// What the reader says names flags that import alone has.
+std::string with_import(std::string said) {
+  const std::size_t at = std::min({said.find("--args "), said.find("--set "), said.find("--file ")});
+  return at == std::string::npos ? said : said.insert(at, "debubble import's ");
+}
+
+MegatronScenario read_own_megatron(const std::string& text, const std::string& file) {
+  try {
+    return read_megatron(text, file);
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> told = error.diagnostics();
+    for (Diagnostic& one : told) one.help = with_import(std::move(one.help));
+    throw InputError(std::move(told));
+  }
+}
+
 ScenarioFlags flags_of_megatron(const std::string& text, const std::string& file, OwnRun& run) {
-  const MegatronScenario translated = read_megatron(text, file);
-  run.notes = translated.findings;
+  const MegatronScenario translated = read_own_megatron(text, file);
+  for (const std::string& note : translated.findings) run.notes.push_back(with_import(note));
   run.measured = translated.measured_iteration;
   std::vector<std::string> arguments;
   for (const auto& [name, value] : translated.flags) {

@@ -204,6 +204,10 @@ TEST_CASE("what shards and steps in Megatron-LM") {
   const MegatronScenario both = of_line(legal_line(fsdp + "--overlap-grad-reduce --overlap-param-gather"));
   CHECK(set_by_line(both, "overlap-grad-reduce") == "(none)");
   CHECK(set_by_line(both, "overlap-param-gather") == "(none)");
+  const MegatronScenario gradients = of_line(
+      legal_line(fsdp + "--data-parallel-sharding-strategy optim_grads --overlap-grad-reduce --overlap-param-gather"));
+  CHECK(set_by_line(gradients, "overlap-grad-reduce") == "(none)");
+  CHECK(set_by_line(gradients, "overlap-param-gather") == "true");
   const auto optimizer = [](const std::string& more) { return set_by_line(of_line(legal_line(more)), "optimizer"); };
   CHECK(optimizer("") == "(none)");
   CHECK(optimizer("--optimizer sgd") == "momentum");

@@ -17,7 +17,6 @@ import hollow
 import pastes
 from pytorch_test import V_SHAPED, stages_of
 
-KNOWN = ("arguments: llama3_70b.*step",)  # the registry's sizes, unlike what is saved, get a vocabulary padded for the tensor ranks
 ABSENT = ("PIL", "datasets", "einops", "fla", "flash_attn", "google", "requests", "safetensors", "spmd_types", "tensorboard", "tokenizers",
           "torch.utils.tensorboard", "torch_checkpointing", "torchao", "torchdata", "torchvision", "wandb")
 FAMILIES = ("llama3", "qwen3", "qwen3_5", "deepseek_v3", "gpt_oss", "kimi_k2_7", "muse_glimmer")
@@ -85,6 +84,40 @@ def compare_arguments(witness, name, config):
         witness.check("arguments", f"{name}{more}", scenarios[1], scenarios[0])
         if started.scenario["dtype"] == saved.scenario["dtype"]:
             witness.check("arguments", f"{name}{more}, step", saved.report["makespan_ns"], started.report["makespan_ns"])
+
+
+def compare_refusals(witness, name, config):
+    """What a model refuses of the job, before it is built: of its saved JSON, and of its list where that says more."""
+    from torchtitan.distributed.context_parallel.api import apply_cp_to_forward
+
+    def takes(job):
+        model = job.model_spec.model
+        try:
+            model.update_from_config(config=job)
+            if job.parallelism.context_parallel_degree > 1:
+                apply_cp_to_forward([model.layers[0].attention.inner_attention.build()], None)
+        except (ValueError, NotImplementedError):
+            return False
+        except AttributeError:  # it has begun to wrap the attention: there is no mesh here
+            pass
+        return True
+
+    def checked(case, job, *read):
+        ours = witness.imported("torchtitan", *read, "--world-size", "4")
+        witness.check("refusals", f"{case} ({ours if not ours.starts else ''})", takes(job), ours.starts)
+
+    for cp, p, sequence in itertools.product((1, 2), (1, 2), (4096, 16384, 40960, 131072, 262144)):
+        job = copy.deepcopy(config)
+        job.training.seq_len, job.training.disable_cuda_graphs = sequence, True
+        job.parallelism.context_parallel_degree, job.parallelism.pipeline_parallel_degree = cp, p
+        job.parallelism.tensor_parallel_degree = 1
+        case = f"{name}, cp {cp}, pp {p}"
+        if sequence == 4096:
+            checked(case, job, "saved.json", json.dumps(job.to_dict()))
+        elif p == 1 and not name.endswith("_mtp"):
+            checked(f"{case}, sequence {sequence}", job, "started.args", f"--module {config.model_spec.name} --config {name} --training.seq_len "
+                    f"{sequence} --training.disable_cuda_graphs --parallelism.context_parallel_degree {cp} "
+                    f"--parallelism.tensor_parallel_degree 1 --parallelism.expert_parallel_degree 1\n")
 
 
 def cut_of(package, config, dims):
@@ -182,7 +215,7 @@ def accepts(package):
 
 
 def main():
-    witness = door.Door("torchtitan 0.3.0", KNOWN)
+    witness = door.Door("torchtitan 0.3.0")
     hollow.prepare(witness.frameworks, *ABSENT)
     import torch
     from torchtitan.distributed import pipeline_parallel as package
@@ -202,6 +235,8 @@ def main():
         f"{pastes.DENSE} -p 1 -m 4 --dp 2 --zero 3 --master-weights none --moment-dtype bf16",
         "--model llama3-405b --hardware h100 --tp 8 --sequence-parallel -p 4 -m 8 --dp 2 --zero 3"))
     graphs_of_experts(witness, accepts(package))
+    for name in ("llama3_8b", "qwen3_debugmodel", "qwen3_14b", "deepseek_v3_debugmodel_mtp", "deepseek_v3_16b", "gpt_oss_20b"):
+        compare_refusals(witness, name, every[name])
     base = every["llama3_8b"]
     singles, several = ("1F1B", "GPipe"), ("Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV")
     for blocks, p, schedule, (first, last) in itertools.product(

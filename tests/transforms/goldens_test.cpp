@@ -21,6 +21,10 @@ TEST_CASE("2BP with all weight gradients last holds what they need until then") 
     CHECK(peaks(schedule, costs)[0] == m);
     for (StageCost& stage : costs.stages) stage.weight_grad_held = stage.activation / 2;
     CHECK(peaks(schedule, costs)[0] == 4 + (m - 4) / 2.0);
+    for (const int most : {0, 1, 3, 9}) {
+      const Schedule limited = transformed("split-backward", build("1f1b", 4, m), {{"deferred", std::to_string(most)}});
+      CHECK(peaks(limited, costs)[0] == 4 + std::min(most, m - 4) / 2.0);
+    }
   }
 }
 
@@ -30,6 +34,12 @@ TEST_CASE("the rows of 2BP") {
   // Device 0 waits for 1I1 and for 1I2; in both gaps a weight gradient fits.
   CHECK(row_text(transformed("split-backward", schedule, {{"when", "idle"}}).rows[0]) ==
         "0F0 0F1 0I0 0F2 0I1 0W0 0I2 0W1 0W2");
+  const auto deferred = [&](const char* most) {
+    return row_text(transformed("split-backward", schedule, {{"deferred", most}}).rows[0]);
+  };
+  CHECK(deferred("0") == "0F0 0F1 0I0 0W0 0F2 0I1 0W1 0I2 0W2");
+  CHECK(deferred("1") == "0F0 0F1 0I0 0F2 0I1 0W0 0I2 0W1 0W2");
+  CHECK(deferred("2") == "0F0 0F1 0I0 0F2 0I1 0I2 0W0 0W1 0W2");
 }
 
 TEST_CASE("late recomputation adds to every backward, early only to those that nobody waits for") {

@@ -2,6 +2,7 @@
 // does what the transform promises. The list timing that plans is held against the engine on the way.
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/mario.hpp"
+#include "schedules/transforms/rows.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
@@ -55,12 +56,37 @@ std::optional<Schedule> attempt(const std::string& name, const Schedule& schedul
   }
 }
 
-void check_split(const Schedule& schedule, const PlanningCosts& costs) {
-  const auto end = attempt("split-backward", schedule, {{"when", "end"}}, costs);
-  const auto idle = attempt("split-backward", schedule, {{"when", "idle"}}, costs);
+// The most weight gradients of whole backwards of `before` that wait on a device between two cells.
+int most_deferred(const Schedule& before, const Schedule& split) {
+  int most = 0;
+  for (std::size_t d = 0; d < split.rows.size(); ++d) {
+    std::set<std::pair<int, int>> whole;
+    for (const Op& op : before.rows[d]) {
+      if (op.kind == OpKind::kBackward) whole.emplace(op.stage, op.microbatch);
+    }
+    int waiting = 0;
+    for (std::size_t at = 0; at < split.rows[d].size(); ++at) {
+      const Op& op = split.rows[d][at];
+      if (!ends_pair(split.rows[d], at) && op.kind != OpKind::kWeightGrad) most = std::max(most, waiting);
+      if (!whole.contains({op.stage, op.microbatch})) continue;
+      waiting += (op.kind == OpKind::kInputGrad ? 1 : 0) - (op.kind == OpKind::kWeightGrad ? 1 : 0);
+    }
+  }
+  return most;
+}
+
+void check_split(const Schedule& schedule, const PlanningCosts& costs, int deferred) {
+  Params params;
+  if (deferred >= 0) params["deferred"] = std::to_string(deferred);
+  params["when"] = "end";
+  const auto end = attempt("split-backward", schedule, params, costs);
+  params["when"] = "idle";
+  const auto idle = attempt("split-backward", schedule, params, costs);
   REQUIRE(end.has_value() == idle.has_value());
   if (!end) return;
   check_legal(*end);
+  if (deferred >= 0) CHECK(most_deferred(schedule, *end) <= deferred);
+  if (deferred >= 0) CHECK(most_deferred(schedule, *idle) <= deferred);
   check_legal(*idle);
   auto expected = kinds_of(schedule);
   expected['I'] += expected['B'];
@@ -115,7 +141,7 @@ void check_vocabulary(const Schedule& schedule, const PlanningCosts& costs) {
 void check_all(const Schedule& schedule, const PlanningCosts& costs) {
   const std::string name = describe(schedule);
   CAPTURE(name);
-  check_split(schedule, costs);
+  for (const int deferred : {-1, 0, 1, 3}) check_split(schedule, costs, deferred);
   check_recompute(schedule, costs);
   check_vocabulary(schedule, costs);
 }

@@ -8,7 +8,7 @@ namespace debubble {
 std::vector<Op> zb_h_row(int lead, int device, int devices, int microbatches) {
   std::vector<Op> row;
   row.reserve(3 * static_cast<std::size_t>(microbatches));
-  const std::int64_t longest = std::int64_t{lead} * (devices - 1);
+  const std::int64_t delay = std::int64_t{lead} * device;
   const auto warmup =
       static_cast<int>(std::min<std::int64_t>(std::int64_t{lead} * (devices - 1 - device), microbatches));
   int next_weight_grad = 0;
@@ -16,7 +16,7 @@ std::vector<Op> zb_h_row(int lead, int device, int devices, int microbatches) {
   for (int i = 0; i < microbatches; ++i) {
     if (warmup + i < microbatches) row.push_back({OpKind::kForward, false, device, warmup + i});
     row.push_back({OpKind::kInputGrad, false, device, i});
-    if (warmup + i >= longest) row.push_back({OpKind::kWeightGrad, false, device, next_weight_grad++});
+    if (i >= delay) row.push_back({OpKind::kWeightGrad, false, device, next_weight_grad++});
   }
   while (next_weight_grad < microbatches) row.push_back({OpKind::kWeightGrad, false, device, next_weight_grad++});
   return row;

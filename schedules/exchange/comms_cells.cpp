@@ -26,7 +26,10 @@ class CellsCheck {
   CommsCells run() {
     for (std::size_t row = 0; row < table_.size(); ++row) {
       for (std::size_t cell = 0; cell < table_[row].size(); ++cell) {
-        for (const Action& action : table_[row][cell]) note_place(row, cell, action);
+        for (const Action& action : table_[row][cell]) {
+          note_place(row, cell, action);
+          waits_ = waits_ || is_wait_for_send(action.kind);
+        }
       }
     }
     for (std::int32_t microbatch = 0; microbatch < microbatches_; ++microbatch) {
@@ -35,12 +38,15 @@ class CellsCheck {
         add_message(microbatch, stage + 1, stage, false);
       }
     }
-    for (std::size_t row = 0; row < table_.size(); ++row) check_weights(row);
+    for (std::size_t row = 0; row < table_.size(); ++row) {
+      check_weights(row);
+      check_reductions(row);
+    }
     return std::move(result_);
   }
 
  private:
-  using Places = std::array<std::int32_t, 14>;  // by ActionKind: the cell in the stage's row, or -1
+  using Places = std::array<std::int32_t, kActionKinds>;  // by ActionKind: the cell in the stage's row, or -1
 
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] Places& places(std::int32_t stage, std::int32_t microbatch) {
@@ -75,9 +81,10 @@ class CellsCheck {
       return;
     }
     if (!has_microbatch(action.kind)) return;
-    if (is_transfer(action.kind) && !check_neighbour(r, c, action)) return;
+    const bool once = !is_compute(action.kind);
+    if (once && !check_neighbour(r, c, action)) return;
     std::int32_t& known = places(action.stage, action.microbatch)[to_index(action.kind)];
-    if (known >= 0 && is_transfer(action.kind)) {
+    if (known >= 0 && once) {
       report(r, c, "T003", name + " is in the table twice (first in cell " + std::to_string(known + 1) + ")",
              "every transfer happens once");
       return;
@@ -86,7 +93,8 @@ class CellsCheck {
   }
 
   bool check_neighbour(std::int64_t row, std::int64_t cell, const Action& action) {
-    const bool up = action.kind == ActionKind::kSendForward || action.kind == ActionKind::kReceiveBackward;
+    const bool up = action.kind == ActionKind::kSendForward || action.kind == ActionKind::kReceiveBackward ||
+                    action.kind == ActionKind::kWaitSendForward;
     const std::int32_t other = up ? action.stage + 1 : action.stage - 1;
     if (other < 0 || other >= stages_) {
       report(row, cell, "T045", to_string(action) + " has no stage at its other end",
@@ -115,6 +123,9 @@ class CellsCheck {
     check_present(message);
     check_side(message.send, message.sent_at, compute(from, microbatch, forward), true);
     check_side(message.receive, message.received_at, compute(to, microbatch, forward), false);
+    const Action wait{forward ? ActionKind::kWaitSendForward : ActionKind::kWaitSendBackward, from, microbatch};
+    message.waited_at = place(wait);
+    if (waits_) check_wait(wait, message);
     result_.messages.push_back(message);
   }
 
@@ -141,6 +152,17 @@ class CellsCheck {
     }
   }
 
+  // A table that waits for one of its sends waits for each.
+  void check_wait(const Action& wait, const CommsMessage& message) {
+    if (message.waited_at < 0 && message.sent_at >= 0) {
+      report(message.from, message.sent_at, "T045", to_string(wait) + " is missing, for " + to_string(message.send),
+             "each send of such a table has a wait behind it");
+    } else if (message.waited_at >= 0 && message.waited_at < message.sent_at) {
+      report(message.from, message.waited_at, "T009", to_string(wait) + " is before " + to_string(message.send),
+             "wait after the send");
+    }
+  }
+
   void check_side(const Action& transfer, std::int32_t cell, const std::pair<Action, std::int32_t>& compute,
                   bool sends) {
     if (cell < 0 || compute.second < 0 || (compute.second < cell) == sends) return;
@@ -148,6 +170,26 @@ class CellsCheck {
            to_string(transfer) + (sends ? " is before " : " is after ") + to_string(compute.first) + " (cell " +
                std::to_string(compute.second + 1) + "), which " + (sends ? "makes what it sends" : "needs it"),
            sends ? "send after the compute" : "receive before the compute");
+  }
+
+  // One reduction at a time, and a wait for each, where a row has waits.
+  void check_reductions(std::size_t row) {
+    const auto is_wait = [](const ActionCell& cell) { return cell.actions[0].kind == ActionKind::kWaitReduceGrad; };
+    if (std::none_of(table_[row].begin(), table_[row].end(), is_wait)) return;
+    const auto complain = [&](std::int64_t cell, const std::string& what) {
+      report(static_cast<std::int64_t>(row), cell, "T040", what,
+             "each REDUCE_GRAD has its WAIT_REDUCE_GRAD before the next one begins");
+    };
+    std::int32_t pending = -1;
+    for (std::size_t cell = 0; cell < table_[row].size(); ++cell) {
+      const Action& action = table_[row][cell].actions[0];
+      const bool begins = action.kind == ActionKind::kReduceGrad;
+      if (!begins && action.kind != ActionKind::kWaitReduceGrad) continue;
+      const bool fits = begins ? pending < 0 : pending == action.stage;
+      if (!fits) complain(static_cast<std::int64_t>(cell), to_string(action) + " is out of turn");
+      pending = begins ? action.stage : -1;
+    }
+    if (pending >= 0) complain(-1, std::to_string(pending) + "WAIT_REDUCE_GRAD is missing");
   }
 
   // UNSHARD, RESHARD and REDUCE_GRAD are optional; where a row has them they must make sense.
@@ -191,6 +233,7 @@ class CellsCheck {
   std::int32_t stages_;
   std::int32_t microbatches_;
   std::vector<Places> places_;  // by stage and microbatch
+  bool waits_ = false;          // the table has waits for sends
   CommsCells result_;
 };
 

@@ -26,6 +26,7 @@ struct CommsMessage {
   std::int32_t to = 0;
   std::int32_t sent_at = -1;  // cells
   std::int32_t received_at = -1;
+  std::int32_t waited_at = -1;  // where the sender waits for it; none before PyTorch 2.15
 };
 
 // Every hand-over between devices that the compute asks for, and all that is wrong with single cells: what is out of
@@ -38,9 +39,13 @@ struct CommsCells {
                                            std::int32_t microbatches);
 
 // What is wrong with the order of messages that are all there: receives in another order than the sends of the same
-// two devices (T045), a wait that never ends, and one that only ends where transfers are buffered (T011):
-// adjacent transfers of a device are one batch, which ends when each of them has met its counterpart.
-[[nodiscard]] std::vector<CommsProblem> check_comms_order(const ActionTable& table,
-                                                          const std::vector<CommsMessage>& messages);
+// two devices (T045), and a wait that never ends (T011).
+struct CommsOrder {
+  std::vector<CommsProblem> problems;
+  // The wait that ends only where transfers are buffered; empty: there is none. In a table without waits for sends
+  // adjacent transfers of a device are one batch, which ends when each of them has met its counterpart.
+  std::string unbuffered;
+};
+[[nodiscard]] CommsOrder check_comms_order(const ActionTable& table, const std::vector<CommsMessage>& messages);
 
 }  // namespace debubble

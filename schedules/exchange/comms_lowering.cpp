@@ -1,7 +1,9 @@
 #include "schedules/exchange/comms_lowering.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "schedules/exchange/done_actions.hpp"
 #include "sim/core/at.hpp"
@@ -32,9 +34,9 @@ std::vector<std::int32_t> next_stages(const std::vector<ActionCell>& row, std::s
   return stages;
 }
 
-std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row) {
+std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row, bool ascending) {
   std::vector<ActionCell> result;
-  std::vector<std::int32_t> resident;  // ascending
+  std::vector<std::int32_t> resident;  // in the order in which they are given back
   for (std::size_t k = 0; k < row.size(); ++k) {
     if (row[k].count == 0) continue;
     const std::vector<std::int32_t> next = next_stages(row, k);
@@ -45,7 +47,8 @@ std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row)
     for (const std::int32_t stage : next) {
       if (holds_stage(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
-      resident.insert(std::upper_bound(resident.begin(), resident.end(), stage), stage);
+      const auto place = std::upper_bound(resident.begin(), resident.end(), stage);
+      resident.insert(ascending ? place : resident.end(), stage);
     }
     result.push_back(row[k]);
   }
@@ -154,13 +157,13 @@ std::vector<std::int32_t> devices_of_stages(const Schedule& schedule, const std:
   return devices;
 }
 
-ActionTable add_unshard_reshard(const ActionTable& table) {
+ActionTable add_unshard_reshard(const ActionTable& table, TorchRelease release) {
   ActionTable result;
-  for (const auto& row : table) result.push_back(with_unshard_reshard(row));
+  for (const auto& row : table) result.push_back(with_unshard_reshard(row, release == TorchRelease::k2_13));
   return result;
 }
 
-ActionTable add_reduce_grad(const ActionTable& table, int microbatches) {
+ActionTable add_reduce_grad(const ActionTable& table, int microbatches, TorchRelease release) {
   ActionTable result;
   for (const auto& row : table) {
     std::vector<ActionCell>& cells = result.emplace_back();
@@ -171,7 +174,9 @@ ActionTable add_reduce_grad(const ActionTable& table, int microbatches) {
         if (action.kind != ActionKind::kBackward && action.kind != ActionKind::kWeightGrad) continue;
         const auto stage = static_cast<std::size_t>(action.stage);
         if (stage >= finished.size()) finished.resize(stage + 1, 0);
-        if (++finished[stage] == microbatches) cells.push_back(single(ActionKind::kReduceGrad, action.stage));
+        if (++finished[stage] != microbatches) continue;
+        cells.push_back(single(ActionKind::kReduceGrad, action.stage));
+        if (release != TorchRelease::k2_13) cells.push_back(single(ActionKind::kWaitReduceGrad, action.stage));
       }
     }
   }
@@ -182,10 +187,40 @@ ActionTable add_send_receive(const ActionTable& table, const std::vector<std::in
   return SendReceive(table, device_of).run();
 }
 
-ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place) {
+ActionTable add_send_waits(const ActionTable& table) {
+  ActionTable result;
+  for (const auto& row : table) {
+    std::vector<ActionCell>& cells = result.emplace_back();
+    std::set<std::pair<std::int32_t, std::int32_t>> forwards;  // stage and microbatch of sends without a wait
+    std::vector<Action> sends;
+    for (const ActionCell& cell : row) {
+      cells.push_back(cell);
+      for (const Action& action : cell) {
+        const std::pair sent(action.stage, action.microbatch);
+        if (action.kind == ActionKind::kSendForward) forwards.insert(sent);
+        if (is_send(action.kind)) sends.push_back(action);
+        const bool backward = action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
+        if (backward && forwards.erase(sent) > 0) {
+          cells.push_back(single(ActionKind::kWaitSendForward, action.stage, action.microbatch));
+        }
+      }
+    }
+    for (const Action& send : sends) {
+      const bool forward = send.kind == ActionKind::kSendForward;
+      if (forward && !forwards.contains({send.stage, send.microbatch})) continue;
+      cells.push_back(
+          single(forward ? ActionKind::kWaitSendForward : ActionKind::kWaitSendBackward, send.stage, send.microbatch));
+    }
+  }
+  return result;
+}
+
+ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place, TorchRelease release) {
   const std::vector<std::int32_t> device_of = devices_of_stages(schedule, place);
-  const ActionTable gathered = add_unshard_reshard(action_table(schedule));
-  return add_send_receive(add_reduce_grad(gathered, schedule.total_pieces()), device_of);
+  const ActionTable gathered = add_unshard_reshard(action_table(schedule), release);
+  const ActionTable reduced = add_reduce_grad(gathered, schedule.total_pieces(), release);
+  const ActionTable sent = add_send_receive(reduced, device_of);
+  return release == TorchRelease::k2_13 ? sent : add_send_waits(sent);
 }
 
 ActionTable merge_backward_halves(const ActionTable& table) {

@@ -15,23 +15,30 @@ class OrderCheck {
  public:
   OrderCheck(const ActionTable& table, const std::vector<CommsMessage>& messages) : table_(table), messages_(messages) {
     for (const auto& row : table_) message_at_.emplace_back(row.size(), kNoAction);
+    waited_at_ = message_at_;
     for (std::size_t k = 0; k < messages_.size(); ++k) {
       const CommsMessage& message = messages_[k];
       message_at_[at(message.from)][at(message.sent_at)] = static_cast<std::int32_t>(k);
       message_at_[at(message.to)][at(message.received_at)] = static_cast<std::int32_t>(k);
+      if (message.waited_at >= 0) {
+        waited_at_[at(message.from)][at(message.waited_at)] = static_cast<std::int32_t>(k);
+        waits_ = true;
+      }
     }
     find_arrivals();
   }
 
-  std::vector<CommsProblem> run() {
+  CommsOrder run() {
     check_pairs();
-    if (!problems_.empty()) return std::move(problems_);
+    if (!result_.problems.empty()) return std::move(result_);
     if (!runs_to_the_end(false)) {
-      report_wait(false);
+      const auto [row, text] = told_wait(false);
+      result_.problems.push_back({static_cast<std::int64_t>(row), next_[row], "T011", text,
+                                  "each device runs its row strictly in order: reorder one of these rows"});
     } else if (!runs_to_the_end(true)) {
-      report_wait(true);
+      result_.unbuffered = told_wait(true).second;
     }
-    return std::move(problems_);
+    return std::move(result_);
   }
 
  private:
@@ -51,11 +58,11 @@ class OrderCheck {
                 [](const auto* a, const auto* b) { return a->received_at < b->received_at; });
       const auto [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin());
       if (one == sent.end()) continue;
-      problems_.push_back({ends.second, (*other)->received_at, "T045",
-                           to_string((*other)->receive) + " gets " + to_string((*one)->send) + " (" +
-                               where(ends.first, (*one)->sent_at) + "), which row " + std::to_string(ends.first + 1) +
-                               " sends before " + to_string((*other)->send),
-                           "what one device sends another is received in the order of sending"});
+      result_.problems.push_back({ends.second, (*other)->received_at, "T045",
+                                  to_string((*other)->receive) + " gets " + to_string((*one)->send) + " (" +
+                                      where(ends.first, (*one)->sent_at) + "), which row " +
+                                      std::to_string(ends.first + 1) + " sends before " + to_string((*other)->send),
+                                  "what one device sends another is received in the order of sending"});
     }
   }
 
@@ -84,8 +91,8 @@ class OrderCheck {
     }
   }
 
-  // Without `rendezvous` only compute waits, for what was sent; with it a batch of adjacent transfers waits until the
-  // other end of each has been posted.
+  // Without `rendezvous` only compute waits, for what was sent. With it both ends of a message must have been posted:
+  // a batch of adjacent transfers waits for that or, in a table with waits, compute and these do.
   bool runs_to_the_end(bool rendezvous) {
     next_.assign(table_.size(), 0);
     posted_.assign(table_.size(), 0);
@@ -106,7 +113,7 @@ class OrderCheck {
     const std::int32_t before = next_[row];
     const std::int32_t posted_before = posted_[row];
     while (next_[row] < size(row)) {
-      const std::int32_t end = rendezvous ? batch_end(row) : next_[row] + 1;
+      const std::int32_t end = cells_at_once(row, rendezvous);
       posted_[row] = std::max(posted_[row], end);
       if (missing(row, end, rendezvous) != kNoAction) break;
       next_[row] = end;
@@ -115,8 +122,9 @@ class OrderCheck {
   }
 
   // After the last of the adjacent transfers from the next cell on; after that cell when it is not one.
-  [[nodiscard]] std::int32_t batch_end(std::size_t row) const {
+  [[nodiscard]] std::int32_t cells_at_once(std::size_t row, bool rendezvous) const {
     std::int32_t end = next_[row];
+    if (!rendezvous || waits_) return end + 1;
     while (end < size(row) && message_at_[row][at(end)] != kNoAction) ++end;
     return std::max(end, next_[row] + 1);
   }
@@ -124,14 +132,20 @@ class OrderCheck {
   // A message that the cells up to `end` wait for, or kNone.
   [[nodiscard]] std::int32_t missing(std::size_t row, std::int32_t end, bool rendezvous) const {
     for (std::int32_t cell = next_[row]; cell < end; ++cell) {
-      const std::int32_t own = message_at_[row][at(cell)];
-      if (rendezvous && own != kNoAction && !both_posted(own)) return own;
-      if (rendezvous) continue;
+      const std::int32_t own = rendezvous ? met_at(row, cell) : kNoAction;
+      if (own != kNoAction && !both_posted(own)) return own;
+      if (rendezvous && !waits_) continue;
       for (const std::int32_t message : arrivals_[row][at(cell)]) {
-        if (messages_[at(message)].sent_at >= next_[at(messages_[at(message)].from)]) return message;
+        const CommsMessage& needed = messages_[at(message)];
+        if (rendezvous ? !both_posted(message) : needed.sent_at >= next_[at(needed.from)]) return message;
       }
     }
     return kNoAction;
+  }
+
+  // The message whose two ends must meet at a cell.
+  [[nodiscard]] std::int32_t met_at(std::size_t row, std::int32_t cell) const {
+    return waits_ ? waited_at_[row][at(cell)] : message_at_[row][at(cell)];
   }
 
   [[nodiscard]] bool both_posted(std::int32_t k) const {
@@ -139,8 +153,8 @@ class OrderCheck {
     return message.sent_at < posted_[at(message.from)] && message.received_at < posted_[at(message.to)];
   }
 
-  // Every row that has not ended waits for another that has not, so following them comes back.
-  void report_wait(bool rendezvous) {
+  // Every row that has not ended waits for another that has not, so following them comes back. The first of these rows.
+  [[nodiscard]] std::pair<std::size_t, std::string> told_wait(bool rendezvous) const {
     std::size_t row = 0;
     while (next_[row] == size(row)) ++row;
     std::vector<std::size_t> path;
@@ -161,14 +175,11 @@ class OrderCheck {
               to_string(sender ? message.receive : message.send) + ", which row " + std::to_string(next + 1) +
               " has after cell " + std::to_string(next_[next] + 1);
     }
-    const char* help = rendezvous ? "post transfers of two devices in the same order on both, or side by side"
-                                  : "each device runs its row strictly in order: reorder one of these rows";
-    problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], "T011", std::move(text), help});
+    return {path[0], std::move(text)};
   }
 
   [[nodiscard]] const CommsMessage& awaited(std::size_t row, bool rendezvous) const {
-    const std::int32_t end = rendezvous ? batch_end(row) : next_[row] + 1;
-    return messages_[at(missing(row, end, rendezvous))];
+    return messages_[at(missing(row, cells_at_once(row, rendezvous), rendezvous))];
   }
   [[nodiscard]] std::size_t other_end(std::size_t row, bool rendezvous) const {
     const CommsMessage& message = awaited(row, rendezvous);
@@ -178,15 +189,17 @@ class OrderCheck {
   const ActionTable& table_;
   const std::vector<CommsMessage>& messages_;
   std::vector<std::vector<std::int32_t>> message_at_;             // by row and cell: the message it is an end of
+  std::vector<std::vector<std::int32_t>> waited_at_;              // by row and cell: the message it waits for
   std::vector<std::vector<std::vector<std::int32_t>>> arrivals_;  // by row and cell: the messages its ops use
   std::vector<std::int32_t> next_;                                // by row: the first cell that is not done
   std::vector<std::int32_t> posted_;                              // by row: cells that were reached
-  std::vector<CommsProblem> problems_;
+  bool waits_ = false;                                            // the table waits for its sends where it says
+  CommsOrder result_;
 };
 
 }  // namespace
 
-std::vector<CommsProblem> check_comms_order(const ActionTable& table, const std::vector<CommsMessage>& messages) {
+CommsOrder check_comms_order(const ActionTable& table, const std::vector<CommsMessage>& messages) {
   return OrderCheck(table, messages).run();
 }
 

@@ -135,10 +135,18 @@ bool table_has_kind(const ActionTable& table, const std::vector<ActionKind>& kin
 // table has nothing at all are taken as not meant.
 std::string difference_from_lowering(const Schedule& schedule, ActionTable table,
                                      const std::vector<std::int32_t>& device_of) {
+  const bool waits =
+      table_has_kind(table, {ActionKind::kWaitSendForward, ActionKind::kWaitSendBackward, ActionKind::kWaitReduceGrad});
+  const TorchRelease release = waits ? TorchRelease::k2_15 : TorchRelease::k2_13;
   ActionTable standard = action_table(schedule);
-  if (table_has_kind(table, {ActionKind::kUnshard, ActionKind::kReshard})) standard = add_unshard_reshard(standard);
-  if (table_has_kind(table, {ActionKind::kReduceGrad})) standard = add_reduce_grad(standard, schedule.microbatches);
+  if (table_has_kind(table, {ActionKind::kUnshard, ActionKind::kReshard})) {
+    standard = add_unshard_reshard(standard, release);
+  }
+  if (table_has_kind(table, {ActionKind::kReduceGrad})) {
+    standard = add_reduce_grad(standard, schedule.microbatches, release);
+  }
   standard = add_send_receive(standard, device_of);
+  if (waits) standard = add_send_waits(standard);
   sort_adjacent_reshards(table);
   sort_adjacent_reshards(standard);
   for (std::size_t row = 0; row < table.size(); ++row) {
@@ -179,8 +187,9 @@ Schedule read_comms_table(std::string_view text, const std::string& name) {
   const std::vector<std::int32_t> device_of = devices_of_stages(schedule, name);
   CommsCells comms = check_comms_cells(cells.table, device_of, schedule.microbatches);
   if (!comms.problems.empty()) throw_problems(std::move(comms.problems), name);
-  std::vector<CommsProblem> order = check_comms_order(cells.table, comms.messages);
-  if (!order.empty()) throw_problems(std::move(order), name);
+  CommsOrder order = check_comms_order(cells.table, comms.messages);
+  if (!order.problems.empty()) throw_problems(std::move(order.problems), name);
+  if (!order.unbuffered.empty()) schedule.notes.push_back(order.unbuffered);
   const std::string difference = difference_from_lowering(schedule, std::move(cells.table), device_of);
   if (!difference.empty()) {
     schedule.notes.push_back("the table's communication is its own and is not simulated, only its compute is: " +

@@ -3,7 +3,8 @@
 //     0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
 //     1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1
 //
-// SEND names the producing stage, RECV the consuming one. UNSHARD, RESHARD and REDUCE_GRAD name a stage alone.
+// SEND names the producing stage, RECV the consuming one. UNSHARD, RESHARD and REDUCE_GRAD name a stage alone. Since
+// PyTorch 2.15 each SEND and REDUCE_GRAD has a WAIT_SEND_F, WAIT_SEND_B or WAIT_REDUCE_GRAD behind it.
 #pragma once
 
 #include <string>
@@ -23,9 +24,9 @@ namespace debubble {
 
 // Reads a table strictly. Its compute must be a whole schedule (as read_compute_table has it), with each stage on one
 // device; every hand-over between devices has its SEND after the producer and its RECV before the consumer, once;
-// two devices send and receive in the same order; nobody waits for ever, not even when every transfer holds both
-// devices until both are there. The result is the compute schedule; a note says where the table's communication is
-// not what PyTorch's loader would have added.
+// two devices send and receive in the same order; nobody waits for ever. The result is the compute schedule; notes say
+// where devices would wait for ever if every transfer held both until both are there, and where the table's
+// communication is not what PyTorch's loader would have added.
 [[nodiscard]] Schedule read_comms_table(std::string_view text, const std::string& name);
 
 // Whether the text has a word of communication in it.

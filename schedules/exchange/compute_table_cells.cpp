@@ -16,12 +16,13 @@ namespace {
 constexpr const char* kGrammar =
     "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
 constexpr const char* kCommsGrammar =
-    "in addition to F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and "
-    "UNSHARD, RESHARD and REDUCE_GRAD without one";
+    "in addition to F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B, RECV_B, WAIT_SEND_F and "
+    "WAIT_SEND_B with a microbatch, and UNSHARD, RESHARD, REDUCE_GRAD and WAIT_REDUCE_GRAD without one";
 
 // In the order of ActionKind.
-constexpr std::array<std::string_view, 14> kWords{
-    "F", "B", "I", "W", "R", "S", "T", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"};
+constexpr std::array<std::string_view, kActionKinds> kWords{
+    "F",      "B",      "I",           "W",           "R",       "S",       "T",           "SEND_F",          "RECV_F",
+    "SEND_B", "RECV_B", "WAIT_SEND_F", "WAIT_SEND_B", "UNSHARD", "RESHARD", "REDUCE_GRAD", "WAIT_REDUCE_GRAD"};
 
 bool is_capital(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }

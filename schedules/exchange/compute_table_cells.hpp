@@ -1,9 +1,10 @@
 // The words of PyTorch's schedule tables: what one cell says, or what is wrong with it.
 //
-//     3F12   3SEND_F12   (3F12;4B7)OVERLAP_F_B   3UNSHARD
+//     3F12   3SEND_F12   (3F12;4B7)OVERLAP_F_B   3UNSHARD   3WAIT_SEND_F12
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,15 +34,24 @@ enum class ActionKind : std::uint8_t {
   kReceiveForward,  // the stage is the consuming one
   kSendBackward,
   kReceiveBackward,
+  kWaitSendForward,  // until what was sent is there; since PyTorch 2.15, as the last one
+  kWaitSendBackward,
   kUnshard,  // gathers a stage's weights
   kReshard,
   kReduceGrad,  // the stage's gradients over the data-parallel group
+  kWaitReduceGrad,
 };
+constexpr std::size_t kActionKinds = 17;
 
 [[nodiscard]] constexpr bool is_compute(ActionKind kind) { return kind <= ActionKind::kVocabularyGradient; }
-[[nodiscard]] constexpr bool has_microbatch(ActionKind kind) { return kind <= ActionKind::kReceiveBackward; }
+[[nodiscard]] constexpr bool has_microbatch(ActionKind kind) { return kind <= ActionKind::kWaitSendBackward; }
 // A send or a receive.
-[[nodiscard]] constexpr bool is_transfer(ActionKind kind) { return !is_compute(kind) && has_microbatch(kind); }
+[[nodiscard]] constexpr bool is_transfer(ActionKind kind) {
+  return kind >= ActionKind::kSendForward && kind <= ActionKind::kReceiveBackward;
+}
+[[nodiscard]] constexpr bool is_wait_for_send(ActionKind kind) {
+  return kind == ActionKind::kWaitSendForward || kind == ActionKind::kWaitSendBackward;
+}
 [[nodiscard]] constexpr bool is_send(ActionKind kind) {
   return kind == ActionKind::kSendForward || kind == ActionKind::kSendBackward;
 }

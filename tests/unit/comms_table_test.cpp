@@ -151,7 +151,7 @@ TEST_CASE("a late send can stop everybody") {
 
 // Device 0 sends F1 before it takes B0, device 1 sends B0 before it takes F1: with compute between them, neither batch
 // ever meets its counterpart, unless sends are buffered.
-TEST_CASE("transfers in opposite order need buffers") {
+TEST_CASE("transfers in opposite order need buffers, which a note says") {
   const std::string text =
       "0F0,0SEND_F0,0F1,0SEND_F1,0F2,0RECV_B0,0B0,0SEND_F2,0RECV_B1,0B1,0RECV_B2,0B2\n"
       "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F2,1F2,1B2,1SEND_B2\n";
@@ -159,12 +159,46 @@ TEST_CASE("transfers in opposite order need buffers") {
   const std::string apart =
       "0F0,0SEND_F0,0F1,0SEND_F1,0F2,0RECV_B0,0B0,0SEND_F2,0RECV_B1,0B1,0RECV_B2,0B2\n"
       "1RECV_F0,1F0,1I0,1SEND_B0,1W0,1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F2,1F2,1B2,1SEND_B2\n";
-  CHECK(complaint(apart) ==
-        "error[T011]: the devices wait for each other where transfers are not buffered: row 1 waits at cell 4 "
-        "(0SEND_F1) for 1RECV_F1, which row 2 has after cell 4; row 2 waits at cell 4 (1SEND_B0) for 0RECV_B0, which "
-        "row 1 has after cell 4\n"
-        "  --> t.csv:1:4\n"
-        "  = help: post transfers of two devices in the same order on both, or side by side\n");
+  CHECK(read_comms_table(apart, "t.csv").notes.front() ==
+        "the devices wait for each other where transfers are not buffered: row 1 waits at cell 4 (0SEND_F1) for "
+        "1RECV_F1, which row 2 has after cell 4; row 2 waits at cell 4 (1SEND_B0) for 0RECV_B0, which row 1 has after "
+        "cell 4");
+}
+
+// As PyTorch 2.15 has them: a send is posted, and met where its wait stands.
+const std::string kWaits =
+    "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0WAIT_SEND_F0,0RECV_B1,0B1,0WAIT_SEND_F1\n"
+    "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1,1WAIT_SEND_B0,1WAIT_SEND_B1\n";
+
+TEST_CASE("a table that waits for a send waits for each, behind it, once") {
+  CHECK(read_comms_table(kWaits, "t.csv").rows == read_comms_table(kGood, "t.csv").rows);
+  CHECK(complaint(with(",1WAIT_SEND_B1", "", kWaits)) ==
+        "error[T045]: 1WAIT_SEND_B1 is missing, for 1SEND_B1\n"
+        "  --> t.csv:2:8\n"
+        "  = help: each send of such a table has a wait behind it\n");
+  CHECK(complaint(with("0F1,0SEND_F1", "0F1,0WAIT_SEND_F1,0SEND_F1", with(",0WAIT_SEND_F1", "", kWaits)))
+            .find("error[T009]: 0WAIT_SEND_F1 is before 0SEND_F1") == 0);
+  CHECK(complaint(with("0WAIT_SEND_F0", "0WAIT_SEND_F0,0WAIT_SEND_F0", kWaits))
+            .find("error[T003]: 0WAIT_SEND_F0 is in the table twice") == 0);
+  CHECK(complaint(with("0WAIT_SEND_F0", "0WAIT_SEND_F0,0WAIT_SEND_B0", kWaits))
+            .find("error[T045]: 0WAIT_SEND_B0 has no stage at its other end") == 0);
+  CHECK(contains(complaint(with("0WAIT_SEND_F0", "0WAIT_SEND_F", kWaits)), "names no microbatch"));
+}
+
+TEST_CASE("where sends are waited for later, fewer orders need buffers") {
+  const std::string crossing =
+      "0F0,0SEND_F0,0F1,0SEND_F1,0F2,0RECV_B0,0B0,0WAIT_SEND_F0,0SEND_F2,0RECV_B1,0B1,0WAIT_SEND_F1,0RECV_B2,0B2,"
+      "0WAIT_SEND_F2\n"
+      "1RECV_F0,1F0,1I0,1SEND_B0,1W0,1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F2,1F2,1B2,1SEND_B2,1WAIT_SEND_B0,1WAIT_SEND_B1,"
+      "1WAIT_SEND_B2\n";
+  for (const std::string& note : read_comms_table(crossing, "t.csv").notes) CHECK_FALSE(contains(note, "buffered"));
+  const std::string early = with("1SEND_B0,", "1SEND_B0,1WAIT_SEND_B0,", with("1WAIT_SEND_B0,", "", crossing));
+  for (const std::string& note : read_comms_table(early, "t.csv").notes) CHECK_FALSE(contains(note, "buffered"));
+  const std::string both = with("0SEND_F1,", "0SEND_F1,0WAIT_SEND_F1,", with("0WAIT_SEND_F1,", "", early));
+  CHECK(
+      contains(read_comms_table(both, "t.csv").notes.front(),
+               "row 1 waits at cell 5 (0WAIT_SEND_F1) for 1RECV_F1, which row 2 has after cell 5; row 2 waits at cell "
+               "5 (1WAIT_SEND_B0) for 0RECV_B0"));
 }
 
 TEST_CASE("weights are gathered where they are used, and gradients reduced once, at the end") {
@@ -174,6 +208,11 @@ TEST_CASE("weights are gathered where they are used, and gradients reduced once,
   CHECK(complaint("0F0,0I0,0REDUCE_GRAD,0W0\n").find("error[T040]: 0W0: stage 0 was reduced before") == 0);
   CHECK(complaint("0F0,0B0,0REDUCE_GRAD,0REDUCE_GRAD\n").find("error[T040]: 0REDUCE_GRAD: stage 0 was reduced") == 0);
   CHECK(complaint("0F0,1F0,1B0,0B0,0REDUCE_GRAD\n").find("error[T040]: 1REDUCE_GRAD is missing") == 0);
+  const std::string stages = "0F0,1F0,1B0,1REDUCE_GRAD";
+  CHECK(complaint(stages + ",0B0,1WAIT_REDUCE_GRAD,0REDUCE_GRAD,0WAIT_REDUCE_GRAD\n").empty());
+  CHECK(complaint(stages + ",0B0,0REDUCE_GRAD,0WAIT_REDUCE_GRAD\n").find("error[T040]: 0REDUCE_GRAD is out of turn") ==
+        0);
+  CHECK(contains(complaint(stages + ",1WAIT_REDUCE_GRAD,0B0,0REDUCE_GRAD\n"), "0WAIT_REDUCE_GRAD is missing"));
 }
 
 TEST_CASE("a stage on two devices is refused") {

@@ -12,6 +12,7 @@
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "formats/schedule/torchtitan.hpp"
+#include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/check_scenario.hpp"
@@ -96,6 +97,11 @@ class Export : public Command {
          .type = "FILE",
          .help = "of --to megatron: a patch of this launch script",
          .target = &script_},
+        {.name = "--torch",
+         .type = "RELEASE",
+         .words = "2.13|2.15",
+         .help = "of --to pytorch-comms: 2.13 or 2.15 (default)",
+         .target = &torch_},
         ops_only_row(ops_only_),
     };
     add_rows(rows, flag_rows(figure_));
@@ -114,6 +120,10 @@ class Export : public Command {
                                   "only --to hardware takes a name; a schedule is named with --schedule"});
     }
     require_trace(ops_only_, is_trace(), "--to chrome-trace writes one");
+    if (!torch_.empty() && to_ != "pytorch-comms") {
+      throw InputError(Diagnostic{"C004", "--torch", "PyTorch's releases differ in --to pytorch-comms alone",
+                                  "leave it out, or write --to pytorch-comms"});
+    }
     if (!script_.empty()) return write_patch();
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
@@ -251,7 +261,9 @@ class Export : public Command {
     }
     if (to_ == "pytorch-comms") {
       refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_, "--to");
-      file.write(write_action_table(lower_as_pytorch(schedule, "--to")));
+      const bool older = !torch_.empty() && choice_of(torch_, "2.13|2.15", "--torch") == 0;
+      file.write(
+          write_action_table(lower_as_pytorch(schedule, "--to", older ? TorchRelease::k2_13 : TorchRelease::k2_15)));
       return;
     }
     write_table(schedule, file, "--to");
@@ -299,6 +311,7 @@ class Export : public Command {
   std::string to_;
   std::string output_ = "-";
   std::string script_;
+  std::string torch_;  // release
   bool ops_only_ = false;
 };
 

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -119,7 +120,7 @@ class OverMpi(unittest.TestCase):
             with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=err, text=True) as run_of_4:
                 try:
                     until = time.monotonic() + 60
-                    while not in_the_start and "iteration 9" not in said() and time.monotonic() < until:
+                    while not in_the_start and not re.search("iteration [0-9]", said()) and time.monotonic() < until:
                         time.sleep(0.05)
                     while not stopped and run_of_4.poll() is None:
                         stopped = signal_rank(rank, mark.encode(), signal.SIGSTOP)

@@ -43,9 +43,10 @@ endfunction()
 # debubble_add_library(core SOURCES a.cpp ... HEADERS a.hpp ... [PUBLIC libs...] [PRIVATE libs...] [INTERNAL]
 #                      [FAST])
 #
-# Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone: one with a
-# source of its own is that source's first line (tests/layers/check_layers.py), the others are compiled for it (the test
-# `headers`). PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
+# Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone. One with a
+# source of its own is that source's first line (tests/layers/check_layers.py), which shows it where sources are compiled
+# one by one (the presets dev and clang, the machine `clang` of tests/fresh); the test `headers` compiles the others.
+# PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
 # exported package. INTERNAL libraries are not installed. All but FAST ones are compiled with debubble_LIGHT_FLAGS.
 function(debubble_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;FAST" "" "SOURCES;HEADERS;PUBLIC;PRIVATE")

@@ -60,7 +60,7 @@ void add_titan_rules(std::vector<FrameworkRule>& rows) {
         kDecoder, ""},
        {kClassRefuses, "VARLEN and CONTEXT > 1",
         "context ranks have no attention of variable length, which gpt_oss has unless model_registry says flex",
-        "distributed/context_parallel/api.py: apply_cp_to_forward", ""},
+        "distributed/full_dtensor.py: validate_config", ""},
        {kClassRefuses, "BUDGET and not COMPILED",
         "a memory budget takes a compiled model: compile.enable, and model among compile.components", kTrainer, ""},
        {kClassRefuses, "PREDICTORS > 0 and ( PIPELINE > 1 or CONTEXT > 1 )",

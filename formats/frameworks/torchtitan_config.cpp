@@ -91,7 +91,7 @@ class TitanReader {
     }
     const std::string& name = *given;
     std::string flavour = tree_.word("model.flavor").value_or("debugmodel");
-    if (since_0_3_ && (name == "gpt_oss" || flavour.find("_varlen") != std::string::npos)) mark("VARLEN");
+    if (since_0_3_ && name == "gpt_oss") mark("VARLEN");
     for (const char* kind : {"_flex_attn", "_varlen_attn", "_flex", "_varlen", "_irope"}) {  // of attention's kernel
       if (flavour.ends_with(kind)) flavour.erase(flavour.size() - std::string(kind).size());
     }
@@ -107,6 +107,7 @@ class TitanReader {
       const std::string sizes = one.sizes;
       layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
       if (const std::int64_t longest = longest_sequence(one); since_0_3_ && longest > 0) facts_.set("LONGEST", longest);
+      if (sizes.ends_with("tied_embedding=yes")) mark("TIED");
       scenario_.set("model", "llama");
       return scenario_.set("model-size", sizes + ",vocabulary_unit=1");
     }

@@ -69,11 +69,17 @@ class TitanSpec {
     add("vocabulary_unit", 1);
     add_experts();
     add_windows();
-    if (switch_in(model_, "enable_weight_tying")) add("tied_embedding", "yes");
+    if (switch_in(model_, "enable_weight_tying")) {
+      add("tied_embedding", "yes");
+      facts_.set("TIED", RuleFacts::Words{});
+    }
     if (const JsonValue* mtp = member_at(model_, "mtp_layers"); mtp != nullptr && !mtp->children.empty()) {
       const auto predictors = static_cast<std::int64_t>(mtp->children.size());
       add("predicted_tokens", predictors);
       facts_.set("PREDICTORS", predictors);
+    }
+    if (const std::int64_t longest = size_in(first("attention.rope"), "max_seq_len"); longest > 0) {
+      facts_.set("LONGEST", longest);
     }
     // The settings of this kernel alone are a window.
     if (first("attention.inner_attention.window_size") != nullptr) facts_.set("VARLEN", RuleFacts::Words{});

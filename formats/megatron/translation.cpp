@@ -255,9 +255,10 @@ class Translation {
     const std::int64_t stage = own.value_or(sharded || deepspeed_bf16_ ? 1 : 0);
     const bool across = data_ * context_ > 1;
     if (stage > 0 && across) set_number("zero", stage);
-    // What ZeRO-2 and 3 send lies inside every op already, but the weights that ZeRO-2 gathers after its step.
+    // What ZeRO-2 and 3 send lies inside every op already, but the weights that FSDP's optim_grads gathers.
     const bool reduces = in_.flag("overlap-grad-reduce") && across && stage < 2;
-    const bool gathers = in_.flag("overlap-param-gather") && across && (stage == 1 || stage == 2);
+    const bool gathers =
+        in_.flag("overlap-param-gather") && across && (stage == 1 || (stage == 2 && !in_.flag("deepspeed")));
     if (reduces) set("overlap-grad-reduce", "true");
     if (gathers) set("overlap-param-gather", "true");
     const auto bucket = in_.number("ddp-bucket-size");

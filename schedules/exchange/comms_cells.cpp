@@ -28,7 +28,7 @@ class CellsCheck {
       for (std::size_t cell = 0; cell < table_[row].size(); ++cell) {
         for (const Action& action : table_[row][cell]) {
           note_place(row, cell, action);
-          waits_ = waits_ || is_wait_for_send(action.kind);
+          waits_ = waits_ || is_wait(action.kind);
         }
       }
     }
@@ -40,7 +40,7 @@ class CellsCheck {
     }
     for (std::size_t row = 0; row < table_.size(); ++row) {
       check_weights(row);
-      check_reductions(row);
+      if (waits_) check_reductions(row);
     }
     return std::move(result_);
   }
@@ -152,7 +152,7 @@ class CellsCheck {
     }
   }
 
-  // A table that waits for one of its sends waits for each.
+  // A table that has waits has one for each send.
   void check_wait(const Action& wait, const CommsMessage& message) {
     if (message.waited_at < 0 && message.sent_at >= 0) {
       report(message.from, message.sent_at, "T045", to_string(wait) + " is missing, for " + to_string(message.send),
@@ -172,10 +172,8 @@ class CellsCheck {
            sends ? "send after the compute" : "receive before the compute");
   }
 
-  // One reduction at a time, and a wait for each, where a row has waits.
+  // One reduction at a time, and a wait for each.
   void check_reductions(std::size_t row) {
-    const auto is_wait = [](const ActionCell& cell) { return cell.actions[0].kind == ActionKind::kWaitReduceGrad; };
-    if (std::none_of(table_[row].begin(), table_[row].end(), is_wait)) return;
     const auto complain = [&](std::int64_t cell, const std::string& what) {
       report(static_cast<std::int64_t>(row), cell, "T040", what,
              "each REDUCE_GRAD has its WAIT_REDUCE_GRAD before the next one begins");
@@ -233,7 +231,7 @@ class CellsCheck {
   std::int32_t stages_;
   std::int32_t microbatches_;
   std::vector<Places> places_;  // by stage and microbatch
-  bool waits_ = false;          // the table has waits for sends
+  bool waits_ = false;          // the table has some
   CommsCells result_;
 };
 

@@ -47,8 +47,7 @@ std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row,
     for (const std::int32_t stage : next) {
       if (holds_stage(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
-      const auto place = std::upper_bound(resident.begin(), resident.end(), stage);
-      resident.insert(ascending ? place : resident.end(), stage);
+      resident.insert(ascending ? std::upper_bound(resident.begin(), resident.end(), stage) : resident.end(), stage);
     }
     result.push_back(row[k]);
   }

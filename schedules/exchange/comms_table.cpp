@@ -135,8 +135,9 @@ bool table_has_kind(const ActionTable& table, const std::vector<ActionKind>& kin
 // table has nothing at all are taken as not meant.
 std::string difference_from_lowering(const Schedule& schedule, ActionTable table,
                                      const std::vector<std::int32_t>& device_of) {
-  const bool waits =
-      table_has_kind(table, {ActionKind::kWaitSendForward, ActionKind::kWaitSendBackward, ActionKind::kWaitReduceGrad});
+  const bool waits = std::any_of(table.begin(), table.end(), [](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [](const ActionCell& cell) { return is_wait(cell.actions[0].kind); });
+  });
   const TorchRelease release = waits ? TorchRelease::k2_15 : TorchRelease::k2_13;
   ActionTable standard = action_table(schedule);
   if (table_has_kind(table, {ActionKind::kUnshard, ActionKind::kReshard})) {

@@ -45,12 +45,10 @@ constexpr std::size_t kActionKinds = 17;
 
 [[nodiscard]] constexpr bool is_compute(ActionKind kind) { return kind <= ActionKind::kVocabularyGradient; }
 [[nodiscard]] constexpr bool has_microbatch(ActionKind kind) { return kind <= ActionKind::kWaitSendBackward; }
-// A send or a receive.
-[[nodiscard]] constexpr bool is_transfer(ActionKind kind) {
-  return kind >= ActionKind::kSendForward && kind <= ActionKind::kReceiveBackward;
-}
-[[nodiscard]] constexpr bool is_wait_for_send(ActionKind kind) {
-  return kind == ActionKind::kWaitSendForward || kind == ActionKind::kWaitSendBackward;
+// Of PyTorch 2.15: whoever writes one writes all.
+[[nodiscard]] constexpr bool is_wait(ActionKind kind) {
+  return kind == ActionKind::kWaitSendForward || kind == ActionKind::kWaitSendBackward ||
+         kind == ActionKind::kWaitReduceGrad;
 }
 [[nodiscard]] constexpr bool is_send(ActionKind kind) {
   return kind == ActionKind::kSendForward || kind == ActionKind::kSendBackward;

@@ -52,16 +52,14 @@ class DoneActions {
 
  private:
   [[nodiscard]] static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] static std::uint16_t bit(ActionKind kind) {
-    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(kind));
-  }
+  [[nodiscard]] static std::uint32_t bit(ActionKind kind) { return std::uint32_t{1} << static_cast<unsigned>(kind); }
   [[nodiscard]] std::size_t at(const Action& action) const {
     return index(action.stage) * microbatches_ + index(action.microbatch);
   }
 
   std::size_t stages_;
   std::size_t microbatches_ = 0;
-  std::vector<std::uint16_t> kinds_;  // by stage and microbatch: a bit for each kind
+  std::vector<std::uint32_t> kinds_;  // by stage and microbatch: a bit for each kind
 };
 
 }  // namespace debubble

@@ -126,9 +126,11 @@ class GapFiller {
 void fill_idle_slots(Schedule& schedule, const std::vector<OwedOps>& owed, const PlanningCosts& costs) {
   const ListTiming timing = time_rows(schedule, costs);
   const PlanTimes times(schedule, costs);
-  for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
-    schedule.rows[device] = GapFiller(schedule.rows[device], timing.rows[device], times, owed[device]).fill();
+  const std::vector<std::vector<Op>> rows = schedule.rows;
+  for (std::size_t device = 0; device < rows.size(); ++device) {
+    schedule.rows[device] = GapFiller(rows[device], timing.rows[device], times, owed[device]).fill();
   }
+  repoint_copies(schedule, rows);
 }
 
 Schedule split_backward(const Schedule& before, const TransformRequest& request) {
@@ -144,12 +146,12 @@ Schedule split_backward(const Schedule& before, const TransformRequest& request)
                   "leave --transform split-backward out");
   }
   const bool limited = params.given("deferred");
-  const int most = params.whole("deferred", std::numeric_limits<int>::max(), 0);
+  const int most = limited ? params.whole("deferred", 1, 0) : std::numeric_limits<int>::max();
   Schedule schedule = before;
   std::vector<OwedOps> owed;
   for (std::vector<Op>& row : schedule.rows) owed.push_back(shorten_backwards(row, static_cast<std::size_t>(most)));
-  if (when == "idle") fill_idle_slots(schedule, owed, request.costs != nullptr ? *request.costs : unit_costs(before));
   repoint_copies(schedule, before.rows);
+  if (when == "idle") fill_idle_slots(schedule, owed, request.costs != nullptr ? *request.costs : unit_costs(before));
   std::vector<std::pair<std::string, std::string>> signature{{"when", when}};
   if (limited) signature.emplace_back("deferred", std::to_string(most));
   sign(schedule, "split-backward", signature);

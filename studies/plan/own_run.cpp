@@ -62,10 +62,13 @@ bool is_scenario_file(const std::string& text, const std::string& name) {
   return false;
 }
 
-// What the reader says names flags that import alone has.
+// What the reader says names flags that import has: here these are others, or none.
 std::string with_import(std::string said) {
-  const std::size_t at = std::min({said.find("--args "), said.find("--set "), said.find("--file ")});
-  return at == std::string::npos ? said : said.insert(at, "debubble import's ");
+  std::size_t first = said.size();
+  for (const char* flag : {"--args ", "--set ", "--file ", "--gpus ", "--arguments-only"}) {
+    first = std::min(first, said.find(flag));
+  }
+  return first == said.size() ? said : said.insert(first, "debubble import's ");
 }
 
 MegatronScenario read_own_megatron(const std::string& text, const std::string& file) {
@@ -73,7 +76,9 @@ MegatronScenario read_own_megatron(const std::string& text, const std::string& f
     return read_megatron(text, file);
   } catch (const InputError& error) {
     std::vector<Diagnostic> told = error.diagnostics();
-    for (Diagnostic& one : told) one.help = with_import(std::move(one.help));
+    for (Diagnostic& one : told) {
+      for (std::string* const text : {&one.message, &one.help}) *text = with_import(std::move(*text));
+    }
     throw InputError(std::move(told));
   }
 }

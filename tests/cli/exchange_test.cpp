@@ -31,6 +31,27 @@ TEST_CASE_IN_FOLDER("what is exported replays to the nanosecond, in every format
   }
 }
 
+TEST_CASE_IN_FOLDER("tables with communication are of the release that --torch names, the newest by itself") {
+  const std::string older = folder.data("export --to pytorch-comms -p 2 -m 2 --torch 2.13");
+  CHECK(older ==
+        "0UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1,0REDUCE_GRAD,0RESHARD\n"
+        "1UNSHARD,1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1RESHARD\n");
+  const std::string newest = folder.data("export --to pytorch-comms -p 2 -m 2");
+  CHECK(newest ==
+        "0UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0WAIT_SEND_F0,0RECV_B1,0B1,0WAIT_SEND_F1,0REDUCE_GRAD,"
+        "0WAIT_REDUCE_GRAD,0RESHARD\n"
+        "1UNSHARD,1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1WAIT_REDUCE_GRAD,1RESHARD,"
+        "1WAIT_SEND_B0,1WAIT_SEND_B1\n");
+  CHECK(folder.data("export --to pytorch-comms -p 2 -m 2 --torch 2.15") == newest);
+  folder.write("older.csv", older);
+  folder.write("newest.csv", newest);
+  for (const char* file : {"older.csv", "newest.csv"}) {
+    CHECK(numbers(folder.data(Words{"simulate", "--schedule", file, "--format", "json"})) ==
+          numbers(folder.data("simulate -p 2 -m 2 --format json")));
+  }
+  CHECK(folder.refusal("export --to pytorch-csv --torch 2.13").find("error[C004]") == 0);
+}
+
 TEST_CASE_IN_FOLDER("a compressed schedule file is the same schedule") {
   CHECK(folder.data("export --to schedule-json -o s.json.gz").empty());
   CHECK(folder.data("export --to schedule-json --schedule s.json.gz") == folder.data("export --to schedule-json"));

@@ -20,7 +20,7 @@ No two files and no two folders include each other, directly or through others. 
 in .cpp files of formats, and in tests, only, simdjson in those of formats only, sqlite in .cpp files only, fmt in formats,
 scenario and tools only, oneTBB in .cpp files of studies only, pybind11 in python only, doctest in tests only, .cu files in live only. No file of
 ours is longer than 400 lines, every source is named in a CMakeLists.txt between it and the root, and no command there
-names one twice. A source includes the header of its own name first, which so compiles alone. No two headers define a
+names one twice. A source includes the header of its own name first, where this shows that it compiles alone. No two headers define a
 class of the same name: a program that links both takes the inline functions of one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.

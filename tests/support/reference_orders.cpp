@@ -205,7 +205,7 @@ Rows zb_h1_rows(int p, int m) {
     for (int j = 0; j < m; ++j) {
       if (warm + j < m) row.push_back(make_op(kF, d, warm + j));
       row.push_back(make_op(kI, d, j));
-      if (warm + j >= p - 1) row.push_back(make_op(kW, d, next_weight++));
+      if (j >= d) row.push_back(make_op(kW, d, next_weight++));
     }
     while (next_weight < m) row.push_back(make_op(kW, d, next_weight++));
   }

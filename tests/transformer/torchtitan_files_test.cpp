@@ -160,6 +160,37 @@ TEST_CASE("torchtitan: what it or PyTorch's constructors refuse is refused") {
   }
 }
 
+TEST_CASE("torchtitan: what it refuses of a model and its ranks is refused") {
+  const Folder folder;
+  const auto refused = [&](const std::string& model, const std::string& parallelism, const std::string& more = "") {
+    SavedJob job{titan_blocks(4, titan_block(kHeads, kDense))};
+    if (!model.empty()) job.model = model;
+    job.parallelism = parallelism;
+    folder.write("saved.json", saved_text(job) + more);
+    return folder.run({"import", "--from", "torchtitan", "saved.json", "--world-size", "4"}).err;
+  };
+  const std::string pipeline = R"("pipeline_parallel_degree": 2)";
+  const std::string tied = R"("enable_weight_tying": true)";
+  CHECK(says(refused(tied, pipeline), "error[P035]"));
+  CHECK_FALSE(says(refused(tied, ""), "error["));
+  const std::string predictor = R"("mtp_layers": [{}])";
+  CHECK(says(refused(predictor, pipeline), "layers of multi-token prediction 1"));
+  CHECK(says(refused(predictor, R"("context_parallel_degree": 2)"), "layers of multi-token prediction 1"));
+  CHECK_FALSE(says(refused(predictor, ""), "error["));
+  folder.write("list.args",
+               "--config llama3_8b --activation-checkpoint.memory_budget 0.3 activation-checkpoint:memory-budget\n");
+  const auto list = [&](const std::string& words) {
+    folder.write("list.args", words + " --training.disable_cuda_graphs\n");
+    return folder.run({"import", "--from", "torchtitan", "list.args", "--world-size", "4"}).err;
+  };
+  const std::string budget = "--config llama3_8b activation-checkpoint:memory-budget";
+  CHECK(says(list(budget), "a memory budget takes a compiled model"));
+  CHECK_FALSE(says(list("--compile.enable --compile.components model loss " + budget), "error["));
+  CHECK(says(list("--config llama3_8b --training.seq_len 131073"), "longest sequence 131072"));
+  CHECK_FALSE(says(list("--config llama3_8b --training.seq_len 131072"), "error["));
+  CHECK(says(list("--config gpt_oss_20b --parallelism.context_parallel_degree 2"), "attention of variable length"));
+}
+
 TEST_CASE("torchtitan: a file whose model is missing, or of blocks that are not modelled, is refused") {
   const Folder folder;
   folder.write("wrapped.yaml", "modules: {trainer: {overrides: {parallelism: {tensor_parallel_degree: 8}}}}\n");

@@ -42,6 +42,30 @@ TEST_CASE("the rows of 2BP") {
   CHECK(deferred("2") == "0F0 0F1 0I0 0F2 0I1 0I2 0W0 0W1 0W2");
 }
 
+// Copies wait for ops by their places in the row, which weight gradients move.
+TEST_CASE("2BP in idle slots delays nothing where activations are copied away and back") {
+  const Schedule before = build("bpipe", 4, 12);
+  REQUIRE_FALSE(before.copies.empty());
+  PlanningCosts costs = unit_costs(before);
+  for (StageCost& stage : costs.costs.stages) stage.copy = kNanosecondsPerMillisecond;
+  for (const char* most : {"0", "1", "3"}) {
+    const Schedule end = transformed("split-backward", before, {{"deferred", most}}, &costs);
+    const Schedule idle = transformed("split-backward", before, {{"deferred", most}, {"when", "idle"}}, &costs);
+    CHECK(time_rows(idle, costs).makespan <= time_rows(end, costs).makespan);
+    for (std::size_t d = 0; d < before.copies.size(); ++d) {
+      for (std::size_t k = 0; k < before.copies[d].size(); ++k) {
+        if (before.copies[d][k].after < 0) continue;
+        const Op& waited = before.rows[d][static_cast<std::size_t>(before.copies[d][k].after)];
+        const Op& now = idle.rows[d][static_cast<std::size_t>(idle.copies[d][k].after)];
+        CHECK(now.stage == waited.stage);
+        CHECK(now.microbatch == waited.microbatch);
+        CHECK((now.kind == OpKind::kForward) == (waited.kind == OpKind::kForward));
+        CHECK(now.kind != OpKind::kWeightGrad);
+      }
+    }
+  }
+}
+
 TEST_CASE("late recomputation adds to every backward, early only to those that nobody waits for") {
   for (const char* name : {"gpipe", "1f1b"}) {
     for (const int p : {1, 2, 4, 8}) {

@@ -24,6 +24,9 @@ TEST_CASE("misspelt names of transforms and parameters get a suggestion") {
   CHECK(value.code == "S007");
   CHECK(value.place == "--transform split-backward:when");
   CHECK(value.help == "did you mean idle?");
+  const Diagnostic number = refusal("split-backward", schedule, {{"deferred", "x"}});
+  CHECK(number.code == "C012");
+  CHECK(number.help == "write deferred=1");
 }
 
 TEST_CASE("values of another form are refused") {

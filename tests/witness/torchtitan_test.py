@@ -88,18 +88,18 @@ def compare_arguments(witness, name, config):
 
 def compare_refusals(witness, name, config):
     """What a model refuses of the job, before it is built: of its saved JSON, and of its list where that says more."""
-    from torchtitan.distributed.context_parallel.api import apply_cp_to_forward
+    from torchtitan.distributed.full_dtensor import validate_config
 
     def takes(job):
         model = job.model_spec.model
+        mesh = types.SimpleNamespace(cp_enabled=job.parallelism.context_parallel_degree > 1, spmd_backend=job.parallelism.spmd_backend)
         try:
+            job.__post_init__()
             model.update_from_config(config=job)
-            if job.parallelism.context_parallel_degree > 1:
-                apply_cp_to_forward([model.layers[0].attention.inner_attention.build()], None)
+            attention = model.layers[0].attention.inner_attention.build()
+            validate_config(mesh, types.SimpleNamespace(modules=lambda: [attention]))
         except (ValueError, NotImplementedError):
             return False
-        except AttributeError:  # it has begun to wrap the attention: there is no mesh here
-            pass
         return True
 
     def checked(case, job, *read):
@@ -108,14 +108,16 @@ def compare_refusals(witness, name, config):
 
     for cp, p, sequence in itertools.product((1, 2), (1, 2), (4096, 16384, 40960, 131072, 262144)):
         job = copy.deepcopy(config)
-        job.training.seq_len, job.training.disable_cuda_graphs = sequence, True
+        job.training.seq_len, job.training.local_batch_size, job.training.disable_cuda_graphs = sequence, 8, True
         job.parallelism.context_parallel_degree, job.parallelism.pipeline_parallel_degree = cp, p
-        job.parallelism.tensor_parallel_degree = 1
+        job.parallelism.tensor_parallel_degree = job.parallelism.expert_parallel_degree = 1
         case = f"{name}, cp {cp}, pp {p}"
-        if sequence == 4096:
-            checked(case, job, "saved.json", json.dumps(job.to_dict()))
-        elif p == 1 and not name.endswith("_mtp"):
-            checked(f"{case}, sequence {sequence}", job, "started.args", f"--module {config.model_spec.name} --config {name} --training.seq_len "
+        if not witness.wanted(case):
+            continue
+        if p == 2 or sequence in (4096, 262144):
+            checked(f"{case}, sequence {sequence}, saved", job, "saved.json", json.dumps(job.to_dict()))
+        if p == 1 and not name.endswith("_mtp"):
+            checked(f"{case}, sequence {sequence}, started", job, "started.args", f"--module {config.model_spec.name} --config {name} --training.seq_len "
                     f"{sequence} --training.disable_cuda_graphs --parallelism.context_parallel_degree {cp} "
                     f"--parallelism.tensor_parallel_degree 1 --parallelism.expert_parallel_degree 1\n")
 

@@ -12,7 +12,6 @@
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "formats/schedule/torchtitan.hpp"
-#include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/check_scenario.hpp"
@@ -99,7 +98,7 @@ class Export : public Command {
          .target = &script_},
         {.name = "--torch",
          .type = "RELEASE",
-         .words = "2.13|2.15",
+         .words = "2.15|2.13",
          .help = "of --to pytorch-comms: 2.13 or 2.15 (default)",
          .target = &torch_},
         ops_only_row(ops_only_),
@@ -253,7 +252,7 @@ class Export : public Command {
   }
 
   // What needs no costs.
-  void write_order(const Schedule& schedule, OutputFile& file) const {
+  void write_order(const Schedule& schedule, OutputFile& file) {
     refuse_filled_bubbles(schedule, "--to", kExportPlacement);
     if (to_ == "schedule-json") {
       write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
@@ -261,9 +260,9 @@ class Export : public Command {
     }
     if (to_ == "pytorch-comms") {
       refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_, "--to");
-      const bool older = !torch_.empty() && choice_of(torch_, "2.13|2.15", "--torch") == 0;
+      const bool newest = word_index(flags(), "--torch") == 0;
       file.write(
-          write_action_table(lower_as_pytorch(schedule, "--to", older ? TorchRelease::k2_13 : TorchRelease::k2_15)));
+          write_action_table(lower_as_pytorch(schedule, "--to", newest ? TorchRelease::k2_15 : TorchRelease::k2_13)));
       return;
     }
     write_table(schedule, file, "--to");

@@ -77,7 +77,7 @@ MegatronScenario read_own_megatron(const std::string& text, const std::string& f
   } catch (const InputError& error) {
     std::vector<Diagnostic> told = error.diagnostics();
     for (Diagnostic& one : told) {
-      for (std::string* const text : {&one.message, &one.help}) *text = with_import(std::move(*text));
+      for (std::string* const said : {&one.message, &one.help}) *said = with_import(std::move(*said));
     }
     throw InputError(std::move(told));
   }

@@ -21,6 +21,7 @@ from machines import expect, expect_in, unpacked
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(SOURCE / "tests/docs"), str(SOURCE / "tests/package")]
 import check_symbols  # noqa: E402
+import commands  # noqa: E402
 import run_blocks  # noqa: E402
 
 EMPTY = "/tmp/empty"
@@ -113,7 +114,7 @@ def check_readme(machine, folder):
     for block in run_blocks.blocks_of((SOURCE / "README.md").read_text(encoding="utf-8")):
         for _, command, expected in run_blocks.commands_of(block) if block.language == "console" else []:
             out, _ = machine.run(f"cd {EMPTY} && export PATH={folder}:$PATH LC_ALL=C.UTF-8 COLUMNS=80 NO_COLOR=1 && {command} 2>&1")
-            expect(run_blocks.matches(expected, out.splitlines()), f"`{command}` prints something else than README.md shows",
+            expect(commands.matches(expected, out.splitlines()), f"`{command}` prints something else than README.md shows",
                    out[-6000:])
             count += 1
     expect(count >= 4, f"README.md shows {count} commands")

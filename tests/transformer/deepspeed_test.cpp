@@ -177,4 +177,16 @@ TEST_CASE_IN_FOLDER("DeepSpeed: sequence ranks, expert ranks, slices between sta
   CHECK(folder.run("simulate --config moe.toml --hardware h100 --memory 900GiB").status == 0);
 }
 
+TEST_CASE("weights on the host are not the optimizer on the host") {
+  const Folder folder;
+  const auto refused = [&](const std::string& offloaded) {
+    folder.write("ds.json", R"({"train_batch_size": 8, "bf16": {"enabled": true, "bf16_master_weights_and_grads": true},
+                 "zero_optimization": {"stage": 3, ")" +
+                                offloaded + R"(": {"device": "cpu"}}})");
+    return folder.run({"import", "--from", "deepspeed", "ds.json", "--model", "gpt2-small", "--world-size", "8"}).err;
+  };
+  CHECK(contains(refused("offload_param"), "16-bit master weights with 32-bit moments go with ZeRO-Offload"));
+  CHECK_FALSE(contains(refused("offload_optimizer"), "error["));
+}
+
 }  // namespace debubble::testing

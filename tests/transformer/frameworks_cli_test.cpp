@@ -58,7 +58,7 @@ std::string with_line(std::string text, const std::string& after, const std::str
 TEST_CASE_IN_FOLDER("torchtitan: a flavour, the rest of the ranks, local batches") {
   folder.write("t.toml", kTitan405);
   CHECK(scenario_lines(folder, "--from torchtitan t.toml --world-size 512") == R"(model = "llama"
-model-size = "layers=126,hidden=16384,heads=128,kv_heads=8,feed_forward=53248,vocabulary=128256"
+model-size = "layers=126,hidden=16384,heads=128,kv_heads=8,feed_forward=53248,vocabulary=128256,vocabulary_unit=1"
 devices = 1
 tp = 8
 sequence-parallel = true

@@ -19,6 +19,22 @@ function(debubble_say_python_modules)
   message(NOTICE "${text}")
 endfunction()
 
+# Limits of time are those of a build without sanitizers, whose programs take several times as long.
+set(debubble_patience 1)
+if(debubble_SANITIZE)
+  set(debubble_patience 4)
+endif()
+
+# debubble_limit_mpi("mpirun: plans" SECONDS)
+#
+# For tests by mpirun, with several ranks on few cores: nothing else should run beside them, and what they start has the
+# same patience (tests/support/mpirun.py).
+function(debubble_limit_mpi test seconds)
+  math(EXPR limit "${debubble_patience} * ${seconds}")
+  set_tests_properties("${test}" PROPERTIES
+    LABELS mpi TIMEOUT ${limit} PROCESSORS 2 ENVIRONMENT DEBUBBLE_PATIENCE=${debubble_patience})
+endfunction()
+
 # debubble_add_tests(NAME units_test SOURCES units_test.cpp ... [LIBS debubble::core ...] [TIMEOUT seconds])
 #
 # Makes one doctest binary and registers each of its cases with ctest as "<name>: <case>", labelled with the folder it
@@ -30,9 +46,7 @@ function(debubble_add_tests)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  if(debubble_SANITIZE)
-    math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")  # a sanitizer's programs take several times as long
-  endif()
+  math(EXPR arg_TIMEOUT "${debubble_patience} * ${arg_TIMEOUT}")
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE debubble_doctest_main debubble_test_places doctest::doctest ${arg_LIBS})
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}")

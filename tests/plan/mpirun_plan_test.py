@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from mpirun import ENVIRONMENT, by_rank, kill_rank, run  # noqa: E402
+from mpirun import ENVIRONMENT, PATIENCE, by_rank, kill_rank, run  # noqa: E402
 
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
@@ -52,7 +52,7 @@ class PlansOverMpi(unittest.TestCase):
                     break
             killed = kill_rank(2, b"256")
             try:
-                out, rest = process.communicate(timeout=150)
+                out, rest = process.communicate(timeout=PATIENCE * 150)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise

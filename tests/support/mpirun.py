@@ -21,8 +21,12 @@ ENVIRONMENT = {
 }
 
 
+# How much longer than usual a run may take: sanitizers slow it down.
+PATIENCE = int(os.environ.get("DEBUBBLE_PATIENCE", "1"))
+
+
 def run(*command, timeout=100, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False,
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * timeout, check=False,
                           env={**ENVIRONMENT, **more})
 
 

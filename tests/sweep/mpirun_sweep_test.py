@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from mpirun import ENVIRONMENT, by_rank, kill_rank, run  # noqa: E402
+from mpirun import ENVIRONMENT, PATIENCE, by_rank, kill_rank, run  # noqa: E402
 
 MPIRUN, DEBUBBLE = sys.argv[1:3]
 
@@ -41,7 +41,7 @@ class SweepsOverMpi(unittest.TestCase):
             while time.monotonic() < end and not (self.file.exists() and self.file.stat().st_size > 20000):
                 time.sleep(0.005)
             killed = kill_rank(rank, self.file.as_posix().encode())
-            _, said = process.communicate(timeout=100)
+            _, said = process.communicate(timeout=PATIENCE * 100)
         self.assertEqual(len(killed), 1, said)
         return process.returncode, said
 

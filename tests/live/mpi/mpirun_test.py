@@ -16,7 +16,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from mpirun import ENVIRONMENT, by_rank, is_running, run, signal_rank  # noqa: E402
+from mpirun import ENVIRONMENT, PATIENCE, by_rank, is_running, run, signal_rank  # noqa: E402
 
 MPIRUN, DEBUBBLE, WRONG_PLUGIN, FAKE_CUDA, FAKE_NCCL = sys.argv[1:6]
 
@@ -124,7 +124,7 @@ class OverMpi(unittest.TestCase):
                         time.sleep(0.05)
                     while not stopped and run_of_4.poll() is None:
                         stopped = signal_rank(rank, mark.encode(), signal.SIGSTOP)
-                    out, _ = run_of_4.communicate(timeout=60)
+                    out, _ = run_of_4.communicate(timeout=PATIENCE * 60)
                 finally:
                     for other in range(4):
                         signal_rank(other, mark.encode(), signal.SIGKILL)

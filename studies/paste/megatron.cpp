@@ -231,13 +231,13 @@ void write_norm(const RunToPaste& run, PastePart& part) {
   if (norm == "post-validation") part.note(has_no_argument(run, part.field));
 }
 
-// What ZeRO-2 and 3 send lies beside the passes.
+// What ZeRO-2 and 3 send lies beside the passes, but the weights that ZeRO-2 gathers after its step.
 void write_gradient_overlap(const RunToPaste& run, PastePart& part) {
   if (!run.typed(part.field).empty() || shards_weights(run)) part.flag("--overlap-grad-reduce");
 }
 
 void write_gather_overlap(const RunToPaste& run, PastePart& part) {
-  if (!run.typed(part.field).empty() || shards_weights(run)) part.flag("--overlap-param-gather");
+  if (!run.typed(part.field).empty() || run.sizes.zero == 3) part.flag("--overlap-param-gather");
 }
 
 void write_bucket(const RunToPaste& run, PastePart& part) {

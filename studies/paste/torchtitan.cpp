@@ -238,9 +238,10 @@ void write_titan_model(const RunToPaste& run, PastePart& part) {
     part.word("--module", configuration->model);
     part.word("--config", configuration->name);
     if (setup.shape.predicted_tokens > 0) part.note("this configuration predicts one token");
+    if (setup.shape.vocabulary_unit > 1 && padded_vocabulary(setup) != setup.shape.vocabulary) {
+      part.note("pads no vocabulary: --model-size vocabulary_unit=1");
+    }
   }
-  if (setup.shape.vocabulary_unit > 1 && padded_vocabulary(setup) != setup.shape.vocabulary)
-    part.note("pads no vocabulary: --model-size vocabulary_unit=1");
   if (setup.dispatch != MoeDispatch::kAllToAll) {
     part.note("how tokens reach their experts is an argument of model_registry: moe_comm_backend");
   }

@@ -107,7 +107,7 @@ class TitanReader {
       const std::string sizes = one.sizes;
       layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
       if (const std::int64_t longest = longest_sequence(one); since_0_3_ && longest > 0) facts_.set("LONGEST", longest);
-      if (sizes.ends_with("tied_embedding=yes")) mark("TIED");
+      if (sizes.find("tied_embedding=yes") != std::string::npos) mark("TIED");
       scenario_.set("model", "llama");
       return scenario_.set("model-size", sizes + ",vocabulary_unit=1");
     }

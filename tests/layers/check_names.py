@@ -40,6 +40,7 @@ def names_of(tree):
 
 def breaches(root):
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in scripts(root)}
+    names = {path: names_of(tree) for path, tree in trees.items()}
     by_stem = {}
     for path in trees:
         by_stem.setdefault(path.stem, []).append(path)
@@ -57,14 +58,14 @@ def breaches(root):
                 taken |= {alias.asname or alias.name: module(alias.name, path) for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and (source := module(node.module, path)):
                 for alias in node.names:
-                    if alias.name not in names_of(trees[source]) | {"*"}:
+                    if alias.name not in names[source] | {"*"}:
                         yield f"{path.relative_to(root)}:{node.lineno}: {source.name} has no {alias.name}"
         hidden = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in hidden:
                 source = taken.get(node.value.id)
-                if source and node.attr not in names_of(trees[source]) and not node.attr.startswith("__"):
+                if source and node.attr not in names[source] and not node.attr.startswith("__"):
                     yield f"{path.relative_to(root)}:{node.lineno}: {source.name} has no {node.attr}"
 
 

@@ -12,7 +12,8 @@ V_SHAPED = ("ZBVZeroBubble", "DualPipeV")
 CLASSES = (
     ("GPipe", (1,), "gpipe", ("--param", "backward=ascending")), ("1F1B", (1,), "1f1b", ()),
     ("LoopedBFS", (2, 3), "breadth-first", ()), ("Interleaved1F1B", (2, 3), "interleaved", ("--param", "rounding=pytorch")),
-    ("InterleavedZeroBubble", (2, 3), "interleaved-zb", ()), ("InterleavedZeroBubble", (1,), "zb-h1", ()), ("ZBVZeroBubble", (2,), "zb-v", ()), ("DualPipeV", (2,), "dualpipe-v", ()))
+    ("InterleavedZeroBubble", (2, 3), "interleaved-zb", ()), ("InterleavedZeroBubble", (1,), "zb-h1", ()),
+    ("ZBVZeroBubble", (2,), "zb-v", ()), ("DualPipeV", (2,), "dualpipe-v", ()))
 
 
 class Stage(types.SimpleNamespace):
@@ -61,6 +62,31 @@ def rows_of(schedules, name, p, m, v):
     return [schedule._stage.ops for schedule in made]
 
 
+def sorted_reshards(row):
+    """Those side by side by stage: their order is that of a Python set."""
+    result = []
+    for cell in row:
+        place = len(result)
+        while cell.endswith("RESHARD") and place and result[place - 1].endswith("RESHARD") and int(result[place - 1][:-7]) > int(cell[:-7]):
+            place -= 1
+        result.insert(place, cell)
+    return result
+
+
+def table_of(schedules, name, p, m, v):
+    """What the class's runtime makes of its order: with transfers, weights and reductions."""
+    made = schedules.get_schedule_class(name)(stages_of(0, p, v, name in V_SHAPED), m)
+    rows = {rank: schedules._add_reduce_grad(schedules._add_unshard_reshard(row), m) for rank, row in made.pipeline_order.items()}
+    ranks = made.stage_index_to_group_rank
+    table = schedules._add_send_recv(rows, stage_to_rank=lambda stage: ranks[stage], num_stages=p * v)
+    return [sorted_reshards(map(str, table[rank])) for rank in range(p)]
+
+
+def compare_table(witness, schedules, name, case, sizes, flags):
+    rows = witness.run("export", "--to", "pytorch-comms", "--torch", "2.13", *flags).stdout.splitlines()
+    witness.check("tables", case, table_of(schedules, name, *sizes), [sorted_reshards(row.split(",")) for row in rows])
+
+
 def main():
     witness = door.Door("PyTorch 2.13.0", KNOWN)
     hollow.prepare(witness.frameworks)
@@ -74,10 +100,13 @@ def main():
                     if not witness.wanted(case):
                         continue
                     asked = ("-v", str(v)) if len(chunks) > 1 else ()
-                    order = witness.order("--schedule", ours, "-p", str(p), "-m", str(m), *asked, *more)
+                    flags = ("--schedule", ours, "-p", str(p), "-m", str(m), *asked, *more)
+                    order = witness.order(*flags)
                     rows = rows_of(schedules, name, p, m, v)
                     if rows is not None or ours not in ("1f1b", "zb-h1"):  # what PyTorch alone refuses: torchtitan_test.py
                         witness.check(name, case, rows, order)
+                    if rows is not None and v > 1 and m in (4, 8, 9):
+                        compare_table(witness, schedules, name, case, (p, m, v), flags)
     witness.finish()
 
 

@@ -102,9 +102,9 @@ def compare_refusals(witness, name, config):
             return False
         return True
 
-    def checked(case, job, *read):
+    def checked(case, truth, *read):
         ours = witness.imported("torchtitan", *read, "--world-size", "4")
-        witness.check("refusals", f"{case} ({ours if not ours.starts else ''})", takes(job), ours.starts)
+        witness.check("refusals", f"{case} ({ours if not ours.starts else ''})", truth, ours.starts)
 
     for cp, p, sequence in itertools.product((1, 2), (1, 2), (4096, 16384, 40960, 131072, 262144)):
         job = copy.deepcopy(config)
@@ -114,10 +114,11 @@ def compare_refusals(witness, name, config):
         case = f"{name}, cp {cp}, pp {p}"
         if not witness.wanted(case):
             continue
+        saved, truth = json.dumps(job.to_dict()), takes(job)  # which changes the job
         if p == 2 or sequence in (4096, 262144):
-            checked(f"{case}, sequence {sequence}, saved", job, "saved.json", json.dumps(job.to_dict()))
+            checked(f"{case}, sequence {sequence}, saved", truth, "saved.json", saved)
         if p == 1 and not name.endswith("_mtp"):
-            checked(f"{case}, sequence {sequence}, started", job, "started.args", f"--module {config.model_spec.name} --config {name} --training.seq_len "
+            checked(f"{case}, sequence {sequence}, started", truth, "started.args", f"--module {config.model_spec.name} --config {name} --training.seq_len "
                     f"{sequence} --training.disable_cuda_graphs --parallelism.context_parallel_degree {cp} "
                     f"--parallelism.tensor_parallel_degree 1 --parallelism.expert_parallel_degree 1\n")
 

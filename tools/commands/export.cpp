@@ -261,8 +261,7 @@ class Export : public Command {
     if (to_ == "pytorch-comms") {
       refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_, "--to");
       const bool newest = word_index(flags(), "--torch") == 0;
-      file.write(
-          write_action_table(lower_as_pytorch(schedule, "--to", newest ? TorchRelease::k2_15 : TorchRelease::k2_13)));
+      file.write(write_action_table(lower_as_pytorch(schedule, "--to", newest ? kNewestTorch : TorchRelease::k2_13)));
       return;
     }
     write_table(schedule, file, "--to");

@@ -220,9 +220,9 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--p2p",
        .group = kGroup,
        .type = "MODE",
-       .words = "overlapped|blocking|coupled|late",
-       .help = "sends overlapped (default), blocking, coupled, late",
-       .preset = "overlapped",
+       .words = "auto|overlapped|blocking|coupled|late",
+       .help = "how sends meet compute; auto: as the framework has it",
+       .preset = "auto",
        .target = &flags.p2p},
   };
 }
@@ -294,7 +294,11 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
       },
-      [&] { scenario.p2p = static_cast<P2p>(word_index(rows, "--p2p")); },
+      [&] {
+        const auto word = word_index(rows, "--p2p");
+        if (word > 0) scenario.p2p = static_cast<P2p>(word - 1);
+        scenario.framework = flags.framework;
+      },
       [&] {
         if (flags.profile.empty()) return;
         ChosenProfile chosen = read_profiles(flags.profile, flags.transformer);

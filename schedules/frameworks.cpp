@@ -41,4 +41,10 @@ bool names_framework(const std::string& frameworks, const std::string& framework
   return false;
 }
 
+P2p transfers_in(const std::string& framework, const std::string& schedule) {
+  const bool pytorch = framework == "PyTorch" || framework == "torchtitan";
+  if (schedule == "1f1b" && (pytorch || framework == "Megatron-LM")) return P2p::kCoupled;
+  return pytorch ? P2p::kLate : P2p::kOverlapped;
+}
+
 }  // namespace debubble

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/core/p2p.hpp"
+
 namespace debubble {
 
 // Those that a choice is made for: a comparison names the best that each of them runs.
@@ -19,5 +21,10 @@ inline constexpr std::string_view kFrameworkWords = "megatron|torchtitan|deepspe
 
 // Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
 [[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
+
+// How that framework's runtime has the messages of a schedule meet its compute. PyTorch: 1F1B sends and receives fused
+// between ops, all other classes post receives where their table has them. Megatron-LM: 1F1B in fused exchanges, beside
+// compute where virtual stages interleave. Of others, beside compute.
+[[nodiscard]] P2p transfers_in(const std::string& framework, const std::string& schedule);
 
 }  // namespace debubble

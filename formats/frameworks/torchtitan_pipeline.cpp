@@ -74,6 +74,7 @@ class TitanPipelineReader {
     const auto table = tree_.word(path("schedule_csv"));
     if (table && !table->empty()) {
       scenario_.set("schedule", *table);
+      scenario_.set("p2p", std::string("late"));
       return scenario_.set("partition", std::string("torchtitan"));  // its stages are the table's
     }
     entry_ = schedule_of_torchtitan(name);
@@ -87,6 +88,7 @@ class TitanPipelineReader {
     scenario_.set("schedule", std::string(entry_->name));
     if (class_ == "Interleaved1F1B") scenario_.set("param", std::string("rounding=pytorch"));
     if (class_ == "GPipe") scenario_.set("param", std::string("backward=ascending"));
+    if (pipeline_.ranks > 1) scenario_.set("p2p", std::string(class_ == "1F1B" ? "coupled" : "late"));
   }
 
   [[nodiscard]] bool one_stage_class() const { return class_ == "1F1B" || class_ == "GPipe"; }

@@ -18,9 +18,9 @@ namespace debubble {
 
 Job prepare_schedule(const Scenario& scenario, const std::string& name, Progress& progress) {
   Job job;
-  job.p2p = scenario.p2p;
   progress.phase("building " + name);
   job.schedule = make_schedule(scenario, name);
+  job.p2p = transfers_of(scenario, name, !job.schedule.receives.empty());
   if (!is_table_file(name)) {
     assume(job.assumptions, "devices", std::to_string(job.schedule.devices),
            given_or_default(scenario.devices.has_value()));
@@ -53,6 +53,7 @@ CutJob prepare_cut(const Scenario& scenario, const std::string& name, Progress& 
            Source::kDefault);
   }
   job.topology = taken(make_topology(scenario, job.schedule.devices), job.assumptions);
+  assume_transfers(scenario, job.p2p, job.assumptions);
   job.sizes = scenario.cluster.sizes;
   job.pipeline_replicas = job.sizes.data;
   job.variation = make_variation(scenario.variation, job.schedule, job.pipeline_replicas, job.assumptions);

@@ -5,6 +5,7 @@
 
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
 
@@ -40,14 +41,27 @@ Assumed<Topology> make_topology(const Scenario& scenario, int devices) {
   Topology topology =
       taken(scenario.cluster.graph == nullptr ? ideal_topology(scenario) : cluster_topology(scenario, devices),
             made.assumptions);
-  const std::array<const char*, 4> modes{"overlapped with compute", "blocking: holds both compute lanes",
-                                         "coupled: fused exchanges between ops",
-                                         "late: received directly before the op"};
-  assume(made.assumptions, "transfers", at(modes, scenario.p2p), given_or_default(scenario.p2p != P2p::kOverlapped));
   const auto placed = placed_layers(scenario, devices);
   made.value = topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())
                    .calibrated(scenario.transformer.calibration.network_scale);
   return made;
+}
+
+P2p transfers_of(const Scenario& scenario, const std::string& name, bool has_receives) {
+  if (scenario.p2p) return *scenario.p2p;
+  if (has_receives) return P2p::kLate;
+  return scenario.framework.empty() ? P2p::kOverlapped : transfers_in(scenario.framework, name);
+}
+
+void assume_transfers(const Scenario& scenario, P2p p2p, std::vector<Assumption>& assumptions) {
+  const std::array<const char*, 4> modes{"overlapped with compute", "blocking: holds both compute lanes",
+                                         "coupled: fused exchanges between ops",
+                                         "late: receives posted at their places in the row"};
+  std::string how = at(modes, p2p);
+  if (!scenario.p2p && p2p != P2p::kOverlapped) {
+    how += scenario.framework.empty() ? ", as in the table" : ", as in " + scenario.framework;
+  }
+  assume(assumptions, "transfers", how, given_or_default(scenario.p2p.value_or(P2p::kOverlapped) != P2p::kOverlapped));
 }
 
 }  // namespace debubble

@@ -66,7 +66,8 @@ Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, con
   shape.stages = request.devices * shape.chunks;
   shape.placement = loop_placement(request.devices, shape.stages);
   const StageCosts costs = make_stage_costs(scenario, shape).costs;
-  return build_planned(entry.name, request, costs, make_topology(scenario, request.devices).value, scenario.p2p);
+  return build_planned(entry.name, request, costs, make_topology(scenario, request.devices).value,
+                       transfers_of(scenario, entry.name, false));
 }
 
 Schedule own_or_read(const Scenario& scenario, const std::string& name) {
@@ -114,6 +115,7 @@ Schedule make_schedule(const Scenario& scenario, const std::string& name) {
                                                         make_topology(scenario, schedule.devices).value));
     }
     schedule = apply_transform(spec.name, schedule, request);
+    schedule.receives.clear();  // of other rows
   }
   return schedule;
 }

@@ -48,7 +48,8 @@ struct ScenarioFlags {
   std::string weight_share;
   std::vector<std::string> profile;  // files, and folders of files
   std::string partition;
-  std::string p2p = "overlapped";
+  std::string p2p = "auto";
+  std::string framework;  // no flag: the one that runs it, by name; empty: none is known
   TransformerFlags transformer;
   ClusterFlags cluster;
   StepFlags step;
@@ -75,7 +76,8 @@ struct Scenario {
   std::vector<Assumption> profile_size;                 // which size of it was asked for; empty: nothing was
   std::shared_ptr<const ProfileFamily> profile_family;  // for other sizes of it; null: one only was measured
   CutRule partition;
-  P2p p2p = P2p::kOverlapped;
+  std::optional<P2p> p2p;  // nothing: transfers_of (scenario/job/links.hpp) says it
+  std::string framework;   // as in the flags
   TransformerScenario transformer;
   ClusterScenario cluster;
   StepScenario step;

@@ -1,8 +1,10 @@
 #include "schedules/exchange/comms_lowering.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "schedules/exchange/done_actions.hpp"
@@ -220,6 +222,29 @@ ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place,
   const ActionTable reduced = add_reduce_grad(gathered, schedule.total_pieces(), release);
   const ActionTable sent = add_send_receive(reduced, device_of);
   return release == TorchRelease::k2_13 ? sent : add_send_waits(sent);
+}
+
+std::vector<std::vector<std::int32_t>> receives_of(const ActionTable& table, const Schedule& schedule) {
+  std::vector<std::vector<std::int32_t>> receives;
+  for (std::size_t device = 0; device < table.size(); ++device) {
+    std::map<std::tuple<bool, std::int32_t, std::int32_t>, std::int32_t> posted;  // by gradient, stage, microbatch
+    std::int32_t position = 0;
+    for (const ActionCell& cell : table[device]) {
+      const Action& action = cell.actions[0];
+      if (is_compute(action.kind)) position += cell.count;
+      const bool gradient = action.kind == ActionKind::kReceiveBackward;
+      if (gradient || action.kind == ActionKind::kReceiveForward) {
+        posted[{gradient, action.stage, action.microbatch}] = position;
+      }
+    }
+    std::vector<std::int32_t>& row = receives.emplace_back();
+    for (const Op& op : schedule.rows[device]) {
+      const auto found = posted.find({op.kind != OpKind::kForward, op.stage, op.microbatch});
+      const bool receives_input = found != posted.end() && op.kind != OpKind::kWeightGrad;
+      row.push_back(receives_input ? found->second : static_cast<std::int32_t>(row.size()));
+    }
+  }
+  return receives;
 }
 
 ActionTable merge_backward_halves(const ActionTable& table) {

@@ -47,6 +47,10 @@ inline constexpr TorchRelease kNewestTorch = TorchRelease::k2_15;
 [[nodiscard]] ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place,
                                            TorchRelease release = kNewestTorch);
 
+// Where a table with transfers posts the receive of each op's input: Schedule::receives of the schedule that is its
+// compute.
+[[nodiscard]] std::vector<std::vector<std::int32_t>> receives_of(const ActionTable& table, const Schedule& schedule);
+
 // I directly followed by W of the same microbatch becomes B. PyTorch applies it before writing a table, not on loading.
 // Drops idle cells.
 [[nodiscard]] ActionTable merge_backward_halves(const ActionTable& table);

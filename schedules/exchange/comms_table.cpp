@@ -191,9 +191,10 @@ Schedule read_comms_table(std::string_view text, const std::string& name) {
   CommsOrder order = check_comms_order(cells.table, comms.messages);
   if (!order.problems.empty()) throw_problems(std::move(order.problems), name);
   if (!order.unbuffered.empty()) schedule.notes.push_back(order.unbuffered);
+  schedule.receives = receives_of(cells.table, schedule);
   const std::string difference = difference_from_lowering(schedule, std::move(cells.table), device_of);
   if (!difference.empty()) {
-    schedule.notes.push_back("the table's communication is its own and is not simulated, only its compute is: " +
+    schedule.notes.push_back("the table's communication is its own; its receives are simulated as written: " +
                              difference);
   }
   return schedule;

@@ -26,7 +26,7 @@ namespace debubble {
 // device; every hand-over between devices has its SEND after the producer and its RECV before the consumer, once;
 // two devices send and receive in the same order; nobody waits for ever. The result is the compute schedule; notes say
 // where devices would wait for ever if every transfer held both until both are there, and where the table's
-// communication is not what PyTorch's loader would have added.
+// communication is not what PyTorch's loader would have added. The schedule's receives are the table's.
 [[nodiscard]] Schedule read_comms_table(std::string_view text, const std::string& name);
 
 // Whether the text has a word of communication in it.

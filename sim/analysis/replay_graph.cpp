@@ -9,6 +9,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/posted_receives.hpp"
 
 namespace debubble {
 
@@ -51,12 +52,17 @@ class ReplayGraph::Builder {
       const Transfer& transfer = runs_.transfer(i);
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
-      if (p2p_ == P2p::kLate && transfer.to_span >= 0) wait(i, at(before_, transfer.to_span));
       if (p2p_ == P2p::kBlocking && transfer.from_span >= 0 && transfer.to_span >= 0) {
         wait(at(after_, transfer.from_span), i);
       }
     }
     if (p2p_ == P2p::kCoupled) add_exchanges();
+    if (p2p_ == P2p::kLate) add_posted();
+  }
+
+  void add_posted() {
+    const std::vector<NodeId> in_front = spans_in_front(OpIndex(runs_.schedule()), runs_.predicted_timeline());
+    for (std::size_t k = 0; k < in_front.size(); ++k) wait(static_cast<NodeId>(runs_.spans() + k), in_front[k]);
   }
 
   void add_exchanges() {

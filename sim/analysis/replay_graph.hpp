@@ -8,7 +8,7 @@
 //                  take no time at one instant nobody can tell which came first; then a transfer counts as first)
 //     coupled      a transfer begins once both ends have ended what precedes it: its maker's slot, and the slot
 //                  before its user's; the sender's next slot waits for it too
-//     late         a transfer waits for the span that made what it carries and for the one before its user
+//     late         a transfer waits for the span that made what it carries and for the one in front of its receive
 #pragma once
 
 #include <optional>

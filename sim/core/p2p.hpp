@@ -15,9 +15,9 @@ enum class P2p : std::uint8_t {
   // posted after the first slot, each transfer starts when both ends are posted, and the next slot waits for all of it.
   // A slot is one op or overlapped pair; on interleaved stages F and B of the steady phase (exchange_slots.hpp).
   kCoupled,
-  // A receive is posted directly before the op that uses it, as PyTorch's GPipe and LoopedBFS do: a transfer begins
-  // once
-  // its tensor is made and the receiver has ended what it runs before that op. Sends hold nobody.
+  // A receive is posted at one place of the receiver's row (sim/rows/posted_receives.hpp), as in PyTorch's runtime: a
+  // transfer begins once its tensor is made and the receiver has ended what it runs before that place. The op that uses
+  // it waits for the transfer; nobody else does.
   kLate,
 };
 

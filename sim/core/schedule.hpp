@@ -115,8 +115,12 @@ struct Schedule {
   int vocabulary_barriers = 0;
   std::optional<Asynchrony> asynchrony;  // absent: every iteration ends with a flush
   Placement placement;
-  std::vector<std::int32_t> replica_of;                     // one entry per piece
-  std::vector<std::vector<Op>> rows;                        // one row per device
+  std::vector<std::int32_t> replica_of;  // one entry per piece
+  std::vector<std::vector<Op>> rows;     // one row per device
+  // By device, then position in its row: the position (of a cell's first op, at most the op's own) before which the
+  // receive of the op's input from another device is posted, where transfers are late. Empty: PyTorch's own places
+  // (sim/rows/posted_receives.hpp).
+  std::vector<std::vector<std::int32_t>> receives;
   std::vector<std::vector<Copy>> copies;                    // by device, or empty: nothing is moved away
   std::vector<std::pair<std::string, std::string>> params;  // the schedule's own parameters, as used
   std::vector<std::string> notes;  // what a person should know, e.g. that a framework would refuse this input

@@ -111,25 +111,28 @@ class Waits {
       if (!node.is_transfer()) {
         Lane& lane = at(lanes, program_.cells[node.cell()].device);
         for (const std::int32_t transfer : lane.transfers) visit(transfer, edge);
-        if (lane.transfers.empty() && lane.cell >= 0) visit(lane.cell, edge);
+        if (lane.cell >= 0 && (lane.transfers.empty() || !rule.holds_lanes)) visit(lane.cell, edge);
         lane.cell = target;
         lane.transfers.clear();
         continue;
       }
+      if (rule.after == After::kPosted) visit(node.input, edge);
       const Program::Channel& channel = program_.channels[node.channel()];
       for (const bool sends : {true, false}) {
+        if (sends && !rule.holds_lanes) continue;
         Lane& lane = at(lanes, sends ? channel.from_device : channel.to_device);
-        const After after = sends ? rule.sender : rule.receiver;
-        if (after == After::kMaker) {
-          visit(node.input, edge);
-        } else if (after == After::kLane && !lane.transfers.empty()) {
+        if (rule.after == After::kLane && !lane.transfers.empty()) {
           visit(lane.transfers.back(), edge);
-        } else if (lane.cell >= 0) {
+        } else if (rule.after != After::kPosted && lane.cell >= 0) {
           visit(lane.cell, edge);
         }
-        if (sends && !rule.holds_sender) continue;
-        if (after == After::kLane) lane.transfers.clear();
+        if (rule.after == After::kLane) lane.transfers.clear();
         lane.transfers.push_back(target);
+      }
+    }
+    for (const Program::ExtraInput& extra : program_.extra_inputs) {
+      if (program_.nodes[to_index(extra.node)].is_transfer()) {
+        visit(extra.input, ActivityEdge{extra.node, Activities::kAtOnce, -1});
       }
     }
   }

@@ -49,7 +49,7 @@ class CriticalGraph::Builder {
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (node.is_transfer()) {
-        wait_as_transfer(node);
+        wait_as_transfer(k, node, extra);
       } else {
         wait_as_cell(k, node, extra);
       }
@@ -61,7 +61,7 @@ class CriticalGraph::Builder {
       end_[k] = begin_[k] + (node.is_transfer() ? tables_.channels[node.channel()].total() : durations_[k]);
       if (node.is_transfer()) {
         const Program::Channel& channel = program_.channels[node.channel()];
-        if (transfer_rule(program_.p2p).holds_sender) at(lanes_, channel.from_device).transfers.push_back(number);
+        if (transfer_rule(program_.p2p).holds_lanes) at(lanes_, channel.from_device).transfers.push_back(number);
         at(lanes_, channel.to_device).transfers.push_back(number);
       } else {
         LaneState& lane = at(lanes_, tables_.cells[node.cell()].device);
@@ -80,21 +80,29 @@ class CriticalGraph::Builder {
     for (const std::int32_t transfer : lane.transfers) wait(transfer);
   }
 
-  void wait_as_transfer(const Program::Node& node) {
+  void wait_as_transfer(std::size_t k, const Program::Node& node, std::size_t& extra) {
     const TransferRule rule = transfer_rule(program_.p2p);
     const Program::Channel& channel = program_.channels[node.channel()];
-    wait_as_end(rule.sender, node, at(lanes_, channel.from_device));
-    wait_as_end(rule.receiver, node, at(lanes_, channel.to_device));
+    switch (rule.after) {
+      case TransferRule::After::kPosted:
+        wait(node.input);
+        for_each_extra(k, extra, [&](const Program::ExtraInput& posted) { wait(posted.input); });
+        return;
+      case TransferRule::After::kCell:
+        wait(at(lanes_, channel.from_device).cell);
+        wait(at(lanes_, channel.to_device).cell);
+        return;
+      case TransferRule::After::kLane:
+        wait_for_lane(at(lanes_, channel.from_device));
+        wait_for_lane(at(lanes_, channel.to_device));
+        return;
+    }
   }
 
-  void wait_as_end(TransferRule::After after, const Program::Node& transfer, const LaneState& lane) {
-    switch (after) {
-      case TransferRule::After::kMaker:
-        return wait(transfer.input);
-      case TransferRule::After::kCell:
-        return wait(lane.cell);
-      case TransferRule::After::kLane:
-        return wait_for_lane(lane);
+  template <typename Visit>
+  void for_each_extra(std::size_t k, std::size_t& extra, const Visit& visit) const {
+    for (; extra < program_.extra_inputs.size() && to_index(program_.extra_inputs[extra].node) <= k; ++extra) {
+      if (to_index(program_.extra_inputs[extra].node) == k) visit(program_.extra_inputs[extra]);
     }
   }
 
@@ -103,11 +111,10 @@ class CriticalGraph::Builder {
     wait_for_lane(at(lanes_, cost.device));
     if (program_.p2p != P2p::kOverlapped) return;  // lanes alone give its start
     wait(node.input, program_.cells[node.cell()].input_channel);
-    for (; extra < program_.extra_inputs.size() && to_index(program_.extra_inputs[extra].node) == k; ++extra) {
-      const Program::ExtraInput& more = program_.extra_inputs[extra];
+    for_each_extra(k, extra, [&](const Program::ExtraInput& more) {
       wait(more.input, more.wait == Wait::kArrival ? more.what : -1, more.wait == Wait::kGathered,
            more.wait == Wait::kBegin);
-    }
+    });
   }
 
   [[nodiscard]] Nanoseconds release(const Edge& edge) const {

@@ -3,7 +3,8 @@
 // Phases: lower with overlapped transfers first, and throw that program away. What it proves is kept: the schedule is
 // complete, and free of deadlock on its own, so nothing here looks for a missing or repeated op again. Then emit cells
 // and transfers in an order in which both lanes of a transfer have run everything before it. Blocking always finds one:
-// a transfer is placed right after its maker, and waits for nothing; late does, for it is placed right before its user.
+// a transfer is placed right after its maker, and waits for nothing; late does, for it is placed right before its user
+// and waits for cells before that one only.
 // Coupled may not, for an exchange waits for its other end; that cycle is the only new deadlock.
 #include <algorithm>
 #include <array>
@@ -16,9 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/lowering.hpp"
 #include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/posted_receives.hpp"
 
 namespace debubble {
 
@@ -193,11 +196,15 @@ class BlockingLowering : HeldLowering {
   std::vector<std::size_t> next_;  // of the next sweep
 };
 
-// Late: each device runs its row as far as what it takes has been made, with the transfers of a cell's inputs directly
-// before it.
+// Late: each device runs its row as far as what it takes has been made. The transfers of a cell's inputs come directly
+// before it; each waits for its maker and for the cell in front of its receive.
 class LateLowering : HeldLowering {
  public:
-  LateLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kLate, scan) {}
+  LateLowering(const Schedule& schedule, Lowering::Scan scan)
+      : HeldLowering(schedule, P2p::kLate, scan),
+        ops_(schedule),
+        posted_(posted_receives(ops_)),
+        node_of_(to_index(ops_.size()), kNotYet) {}
 
   Program run() {
     std::deque<std::size_t> runnable;
@@ -206,7 +213,10 @@ class LateLowering : HeldLowering {
       const std::size_t device = runnable.front();
       while (!at_end(device) && is_ready(device, maker_)) {
         const Stretch cell = next_cell(device);
-        for (const Tensor& tensor : remote_inputs(device, cell)) place(tensor);
+        for (std::size_t k = cell.begin; k < cell.end; ++k) receive(id_of(device, k));
+        for (std::size_t k = cell.begin; k < cell.end; ++k) {
+          at(node_of_, id_of(device, k)) = static_cast<std::int32_t>(program_.nodes.size());
+        }
         emit_cell(device);
         for (const Tensor& tensor : remote_outputs(device, cell)) {
           const auto user = static_cast<std::size_t>(lowering_.user(tensor));
@@ -218,12 +228,25 @@ class LateLowering : HeldLowering {
   }
 
  private:
-  // Its begin is asked of its maker.
-  void place(const Tensor& tensor) {
-    const auto node = static_cast<std::int32_t>(program_.nodes.size());
-    program_.reach = std::max(program_.reach, node - maker_[lowering_.number(tensor)]);
-    emit_transfer(tensor);
+  [[nodiscard]] std::int32_t id_of(std::size_t device, std::size_t position) const {
+    return ops_.row_begin(static_cast<std::int32_t>(device)) + static_cast<std::int32_t>(position);
   }
+
+  void receive(std::int32_t id) {
+    Tensor tensor;
+    if (!lowering_.input_of(ops_.op(id), tensor) || lowering_.maker(tensor) == ops_.device(id)) return;
+    const auto node = static_cast<std::int32_t>(program_.nodes.size());
+    emit_transfer(tensor);
+    program_.reach = std::max(program_.reach, node - maker_[lowering_.number(tensor)]);
+    const std::int32_t before = at(posted_, id) - 1;
+    if (before < ops_.row_begin(ops_.device(id))) return;  // posted before anything runs
+    program_.extra_inputs.push_back({node, at(node_of_, before), -1, Program::ExtraInput::Wait::kEnd});
+    program_.reach = std::max(program_.reach, node - at(node_of_, before));
+  }
+
+  OpIndex ops_;
+  std::vector<std::int32_t> posted_;   // by op: posted_receives
+  std::vector<std::int32_t> node_of_;  // by op
 };
 
 // Coupled: between two slots of a device all sends of the first and all receives of the second are one exchange. A

@@ -90,14 +90,14 @@ class SpanRecorder {
     const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
     span_of_node_[k] = index;
     const TransferRule rule = transfer_rule(program_.p2p);
-    const Gate senders = gate_after(rule.sender, node, sender);
-    const Gate receivers = gate_after(rule.receiver, node, receiver);
+    const Gate senders = sender_gate(rule.after, node, sender);
+    const Gate receivers = receiver_gate(rule.after, k, receiver);
     Transfer& made = at(timeline_.transfers, index);
     made.gate = end_of(receivers) > end_of(senders) ? receivers : senders;
     Nanoseconds ready = 0;
     times_.add_gate(k, end_of(made.gate), made.gate, ready);
     for (LaneState* lane : {&sender, &receiver}) {
-      if (lane == &sender && !rule.holds_sender) continue;
+      if (lane == &sender && !rule.holds_lanes) continue;
       if (lane->last.kind == Gate::Kind::kStart || end >= lane->last_end) {
         lane->last = {Gate::Kind::kTransfer, index};
         lane->last_end = end;
@@ -122,16 +122,19 @@ class SpanRecorder {
     Nanoseconds last_end = 0;
   };
 
-  [[nodiscard]] Gate gate_after(TransferRule::After after, const Program::Node& transfer, const LaneState& lane) const {
-    switch (after) {
-      case TransferRule::After::kMaker:
-        return {Gate::Kind::kSpan, at(span_of_node_, transfer.input)};
-      case TransferRule::After::kCell:
-        return lane.last_span;
-      case TransferRule::After::kLane:
-        return lane.last;
+  [[nodiscard]] Gate sender_gate(TransferRule::After after, const Program::Node& transfer,
+                                 const LaneState& lane) const {
+    if (after == TransferRule::After::kPosted) return {Gate::Kind::kSpan, at(span_of_node_, transfer.input)};
+    return after == TransferRule::After::kCell ? lane.last_span : lane.last;
+  }
+
+  Gate receiver_gate(TransferRule::After after, std::size_t k, const LaneState& lane) {
+    if (after != TransferRule::After::kPosted) return after == TransferRule::After::kCell ? lane.last_span : lane.last;
+    Gate posted;
+    for (; has_extra(k); ++next_extra_) {
+      posted = {Gate::Kind::kSpan, at(span_of_node_, program_.extra_inputs[next_extra_].input)};
     }
-    return {};
+    return posted;
   }
 
   // Spans are ordered by device; count them first so that each device's run of indexes is known.

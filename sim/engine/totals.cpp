@@ -42,8 +42,9 @@ class MemoryPass {
       const Program::Node& node = program_.nodes[k];
       if (node.is_transfer()) continue;
       Bytes received = bytes_of(node.input, program_.cells[node.cell()].input_channel);
-      for (; extra != program_.extra_inputs.end() && extra->node == static_cast<std::int32_t>(k); ++extra) {
-        if (extra->wait == Wait::kArrival) received += bytes_of(extra->input, extra->what);
+      for (; extra != program_.extra_inputs.end() && to_index(extra->node) <= k; ++extra) {
+        const bool arrives = extra->wait == Wait::kArrival && to_index(extra->node) == k;
+        if (arrives) received += bytes_of(extra->input, extra->what);
       }
       if (!program_.cells[node.cell()].is_copy) run_cell(node, walk_.end(static_cast<std::int32_t>(k)), received);
     }

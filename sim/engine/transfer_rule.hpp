@@ -11,24 +11,24 @@ namespace debubble {
 
 struct TransferRule {
   enum class After {
-    kMaker,  // the op that made the tensor
-    kCell,   // the last cell on the lane
-    kLane,   // all that has held the lane, transfers included
+    kPosted,  // of the sender the op that made the tensor, of the receiver the cell before its receive: both are inputs
+    kCell,    // the last cell on the lane
+    kLane,    // all that has held the lane, transfers included
   };
-  After sender = After::kLane;
-  After receiver = After::kLane;
-  bool holds_sender = true;  // its lane, until the last byte is there; the receiver's is held always
+  After after = After::kLane;
+  // Both lanes, until the last byte is there; else the receiver's next cell alone waits for it, which is its user.
+  bool holds_lanes = true;
 };
 
 [[nodiscard]] constexpr TransferRule transfer_rule(P2p p2p) {
   using After = TransferRule::After;
   switch (p2p) {
     case P2p::kBlocking:
-      return {After::kLane, After::kLane, true};
+      return {After::kLane, true};
     case P2p::kCoupled:
-      return {After::kCell, After::kCell, true};
+      return {After::kCell, true};
     case P2p::kLate:
-      return {After::kMaker, After::kCell, false};
+      return {After::kPosted, false};
     case P2p::kOverlapped:
       break;
   }

@@ -123,6 +123,7 @@ class BasicWalk {
   template <typename Recorder>
   void run_held(Recorder& recorder) {
     const TransferRule rule = transfer_rule(program_.p2p);
+    auto extra = program_.extra_inputs.begin();
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (!node.is_transfer()) {
@@ -134,25 +135,26 @@ class BasicWalk {
       const Program::Channel& channel = program_.channels[node.channel()];
       Lane& lane = at(lanes_, channel.from_device);
       Lane& other = at(lanes_, channel.to_device);
-      const Nanoseconds begin = std::max(after(rule.sender, node, lane), after(rule.receiver, node, other));
+      const Nanoseconds begin = rule.after == TransferRule::After::kPosted
+                                    ? std::max(end(node.input), posted(k, extra))
+                                    : std::max(after(rule.after, lane), after(rule.after, other));
       const Nanoseconds end = begin + tables_.channels[node.channel()].total();
       recorder.transfer(k, begin, end);
       ends_[k & mask_] = end;
-      if (rule.holds_sender) lane.free = std::max(lane.free, end);
+      if (rule.holds_lanes) lane.free = std::max(lane.free, end);
       other.free = std::max(other.free, end);
     }
   }
 
-  [[nodiscard]] Nanoseconds after(TransferRule::After what, const Program::Node& transfer, const Lane& lane) const {
-    switch (what) {
-      case TransferRule::After::kMaker:
-        return end(transfer.input);
-      case TransferRule::After::kCell:
-        return lane.posted;
-      case TransferRule::After::kLane:
-        return lane.free;
-    }
-    return 0;
+  [[nodiscard]] static Nanoseconds after(TransferRule::After what, const Lane& lane) {
+    return what == TransferRule::After::kCell ? lane.posted : lane.free;
+  }
+
+  // When the receive of transfer `k` is posted. `extra` moves on to what later nodes wait for.
+  [[nodiscard]] Nanoseconds posted(std::size_t k, std::vector<Program::ExtraInput>::const_iterator& extra) const {
+    const auto node = static_cast<std::int32_t>(k);
+    while (extra != program_.extra_inputs.end() && extra->node < node) ++extra;
+    return extra != program_.extra_inputs.end() && extra->node == node ? end(extra->input) : 0;
   }
 
   template <typename Recorder>

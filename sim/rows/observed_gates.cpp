@@ -10,6 +10,7 @@
 
 #include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/posted_receives.hpp"
 #include "sim/rows/transfer_order.hpp"
 
 namespace debubble {
@@ -27,14 +28,10 @@ class GateFinder {
   }
 
   // Compute never waits for a send: a span waits for its lane or for an input that came later. `late`: that one waited
-  // for the span before its user, too.
+  // for the span in front of its receive, too.
   void overlapped(bool late) {
-    for (Transfer& transfer : timeline_.transfers) {
-      transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
-      if (!late) continue;
-      const Gate posted = before(to_index(transfer.to_span));
-      if (end_of(posted) > end_of(transfer.gate) && fits(posted, transfer.begin)) transfer.gate = posted;
-    }
+    for (Transfer& transfer : timeline_.transfers) transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
+    if (late) take_posted();
     const auto inputs = by_user();
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       Span& span = timeline_.spans[k];
@@ -177,6 +174,15 @@ class GateFinder {
     const std::int32_t rank = at(rank_[0], id(span.op));
     const Op* const partner = timeline_.partner(span);
     return partner != nullptr ? std::min(rank, at(rank_[0], id(*partner))) : rank;
+  }
+
+  void take_posted() {
+    const std::vector<std::int32_t> in_front = spans_in_front(ops_, timeline_);
+    for (std::size_t k = 0; k < in_front.size(); ++k) {
+      Transfer& each = timeline_.transfers[k];
+      const Gate gate{Gate::Kind::kSpan, in_front[k]};
+      if (gate.index >= 0 && end_of(gate) > end_of(each.gate) && fits(gate, each.begin)) each.gate = gate;
+    }
   }
 
   // By span: its inputs from other devices, in the order of the cell's members.

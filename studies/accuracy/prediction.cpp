@@ -108,7 +108,7 @@ Prediction predict(const ResultRecord& record, const ModelEffects& effects) {
     prediction.peak_gib = peak_gibibytes(report);
     return prediction;
   }
-  const auto lowered = lower(job.schedule, scenario.p2p);
+  const auto lowered = lower(job.schedule, job.p2p);
   const auto* program = std::get_if<Program>(&lowered);
   if (program == nullptr) refuse_deadlocked_run(record);
   const Totals totals = totals_of(job, *program);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "formats/run/run_words.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -50,6 +52,10 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.cluster.data = ranks(choice.data);
   flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
   flags.cluster.sequence_parallel = choice.sequence;
+  if (flags.p2p == ScenarioFlags{}.p2p && choice.pipeline > 1 && !flags.framework.empty()) {
+    const P2p p2p = transfers_in(flags.framework, choice.schedule);
+    if (p2p != P2p::kOverlapped) flags.p2p = to_word(p2p);
+  }
   if (needs_step(choice, flags.step)) flags.step.step = "on";
   (void)leave_out_idle(choice.zero, flags.step);
   if (!choice.params.empty()) flags.params = choice.params;

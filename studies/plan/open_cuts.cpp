@@ -58,7 +58,7 @@ bool is_memory_cut(const PlanChoice& choice) { return choice.partition == kMemor
 
 bool links_may_differ(const PlanRequest& request) {
   const std::string& p2p = request.job.p2p;
-  const bool hold_compute = !p2p.empty() && p2p != "overlapped";
+  const bool hold_compute = p2p == "blocking" || p2p == "coupled" || p2p == "late" || !request.job.framework.empty();
   return hold_compute || request.job.cluster.topology != ClusterFlags{}.topology;
 }
 

@@ -201,6 +201,7 @@ class PlanReader {
     if (!flags_.budget.empty()) read_.options.budget = parse_budget(flags_.budget);
     if (!flags_.runs_in.empty()) {
       read_.request.runs_in = parse_framework(flags_.runs_in, "--runs-in");
+      read_.request.job.framework = read_.request.runs_in;
     }
     read_allowed(flags_.fix, "--fix", false, read_.request);
     read_allowed(flags_.only, "--only", true, read_.request);

@@ -249,7 +249,7 @@ MoreMicrobatches more_microbatches(const Scenario& scenario, const std::string& 
   doubled.microbatches = 2 * job.schedule.microbatches;
   doubled.chunks = job.schedule.chunks;
   try {
-    const auto lowered = lower(make_schedule(doubled, name), scenario.p2p);
+    const auto lowered = lower(make_schedule(doubled, name), job.p2p);
     const auto* program = std::get_if<Program>(&lowered);
     if (program == nullptr) return std::nullopt;
     const Totals totals = simulate_totals(*program, job.costs, job.topology);

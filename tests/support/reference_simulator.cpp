@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "sim/rows/posted_receives.hpp"
 #include "tests/support/reference_copies.hpp"
 #include "tests/support/reference_costs.hpp"
 #include "tests/support/reference_slots.hpp"
@@ -164,26 +165,48 @@ void run_cell(Cell& cell, Nanoseconds begin, Nanoseconds duration) {
   cell.end = begin + duration;
 }
 
-void send(const std::vector<Input>& inputs, Nanoseconds posted, Outcome& outcome) {
+// By hop: the receiver's cell before which its receive stands. Where that is, is held against PyTorch's own tables
+// elsewhere (tests/property/posted_receives_test.cpp); here it is only timed.
+std::vector<std::size_t> posted_cells(const Schedule& schedule, const Outcome& outcome) {
+  const OpIndex ops(schedule);
+  const std::vector<std::int32_t> posted = posted_receives(ops);
+  std::vector<std::size_t> before;
+  for (const Hop& hop : outcome.hops) {
+    std::size_t left = static_cast<std::size_t>(posted.at(static_cast<std::size_t>(ops.user(hop.op))) -
+                                                ops.row_begin(static_cast<std::int32_t>(hop.to_device)));
+    std::size_t cell = 0;
+    for (; left > 0; ++cell) left -= outcome.cells[hop.to_device][cell].members.size();
+    before.push_back(cell);
+  }
+  return before;
+}
+
+// `posted`: by hop, of late ones.
+void send(const std::vector<Input>& inputs, const std::vector<std::size_t>& posted, Outcome& outcome) {
   for (const Input& input : inputs) {
     const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
     if (input.hop < 0 || !finished(producer)) continue;
-    Hop& hop = outcome.hops[static_cast<std::size_t>(input.hop)];
-    hop.begin = std::max(producer.end, posted);
+    const auto number = static_cast<std::size_t>(input.hop);
+    Hop& hop = outcome.hops[number];
+    hop.begin = producer.end;
+    if (!posted.empty() && posted[number] > 0) {
+      hop.begin = std::max(hop.begin, outcome.cells[hop.to_device][posted[number] - 1].end);
+    }
     hop.end = hop.begin + hop.duration;
   }
 }
 
-// Transfers start with the end of what they carry, late ones when the receiver has come to it, too; nobody waits for a
-// send.
+// Transfers start with the end of what they carry, late ones when the receiver has come to their receive, too; nobody
+// waits for a send.
 void time_overlapped(const Schedule& schedule, const Plan& plan, bool late, Outcome& outcome) {
+  const std::vector<std::size_t> posted = late ? posted_cells(schedule, outcome) : std::vector<std::size_t>{};
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
     progress = run_copies(schedule, outcome);
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
-      send(plan.inputs[d][head[d]], late ? lane[d] : 0, outcome);
+      send(plan.inputs[d][head[d]], posted, outcome);
       Cell& cell = outcome.cells[d][head[d]];
       if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       if (!copies_are_back(cell, d, outcome)) continue;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Tables and refusals of PyTorch's pipeline classes, and the orders that the command makes for them."""
+import json
 import logging
-import types
 
 import door
 import hollow
+import pytorch_step
 
 KNOWN = ()
 V_SHAPED = ("ZBVZeroBubble", "DualPipeV")
@@ -16,26 +17,12 @@ CLASSES = (
     ("ZBVZeroBubble", (2,), "zb-v", ()), ("DualPipeV", (2,), "dualpipe-v", ()))
 
 
-class Stage(types.SimpleNamespace):
-    """What a schedule asks of a stage, without a model or processes; it writes down what it is told to run."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *_, **__: []  # no transfers, nothing to prepare
-
-    def forward_one_chunk(self, microbatch, *_, **__):
-        self.ops.append(f"{self.stage_index}F{microbatch}")
-
-    def backward_one_chunk(self, microbatch, *_, **__):
-        self.ops.append(f"{self.stage_index}B{microbatch}")
-
-
 def stages_of(rank, p, v, v_shaped):
     of_rank = [rank, 2 * p - 1 - rank] if v_shaped else range(rank, p * v, p)
     ranks = {stage: min(stage, 2 * p - 1 - stage) if v_shaped else stage % p for stage in range(p * v)}
-    return [Stage(stage_index=stage, num_stages=p * v, group_size=p, group_rank=rank, group=None, has_backward=True, ops=[],
-                  is_first=stage == 0, is_last=stage == p * v - 1, device="cpu", stage_index_to_group_rank=ranks, submod=None)
+    return [pytorch_step.Stage(stage_index=stage, num_stages=p * v, group_size=p, group_rank=rank, group=None, has_backward=True,
+                               is_first=stage == 0, is_last=stage == p * v - 1, device="cpu", stage_index_to_group_rank=ranks,
+                               submod=None)
             for stage in of_rank]
 
 
@@ -44,22 +31,34 @@ def words(action):
     return [word for part in action.sub_actions for word in words(part)] if action.sub_actions else [str(action)]
 
 
-def rows_of(schedules, name, p, m, v):
-    """Ops of each rank; None where the constructor refuses."""
+def made_for(schedules, name, p, m, v):
+    """The schedule of each rank; None where the constructor refuses."""
     kind = schedules.get_schedule_class(name)
-    one_stage = issubclass(kind, schedules.PipelineScheduleSingle)
-    made = []
     try:
-        for rank in range(p):
-            stages = stages_of(rank, p, v, name in V_SHAPED)
-            made.append(kind(stages[0] if one_stage else stages, m))
+        stages = [stages_of(rank, p, v, name in V_SHAPED) for rank in range(p)]
+        return [kind(of[0] if issubclass(kind, schedules.PipelineScheduleSingle) else of, m) for of in stages]
     except (ValueError, AssertionError):
         return None
-    if not one_stage:
-        return [[word for action in made[0].pipeline_order[rank] if action for word in words(action)] for rank in range(p)]
-    for schedule in made:  # as it runs: the table that these classes show is another (findings/torch_1f1b_table.sh)
-        schedule._step_microbatches([()] * m, [{}] * m, None, None, False)
-    return [schedule._stage.ops for schedule in made]
+
+
+def rows_of(made, events):
+    """Ops of each rank."""
+    if hasattr(made[0], "_stages"):
+        return [[word for action in made[0].pipeline_order[rank] if action for word in words(action)] for rank in range(len(made))]
+    # as it runs: the table that these classes show is another (findings/torch_1f1b_table.sh)
+    return [[f"{of[1]}{of[0]}{of[2]}" for what, of in rank if what == "run"] for rank in events]
+
+
+def compare_step(witness, events, case, v, flags):
+    """The step with messages that take a while, in ns. --runs-in knows when this framework posts them."""
+    f, b, i, hop = 6, 12, 5, 1
+    times = {"F": f, "B": b, "I": i, "W": b - i}
+    names = f"f={f * v}ms,b={b * v}ms,i={i * v}ms,w={(b - i) * v}ms"
+    answer = witness.run("compare", "--runs-in", "pytorch", "--schedules", flags[1], "--times", names, "--comm", f"{hop}ms", "--format", "json",
+                         *flags[2:])
+    runs = json.loads(answer.stdout)["runs"]
+    ours = runs[0]["makespan_ns"] // 10**6 if runs and runs[0].get("makespan_ns") else answer.stderr
+    witness.check("steps", case, pytorch_step.step_time(events, times, hop), ours)
 
 
 def sorted_reshards(row):
@@ -102,9 +101,13 @@ def main():
                     asked = ("-v", str(v)) if len(chunks) > 1 else ()
                     flags = ("--schedule", ours, "-p", str(p), "-m", str(m), *asked, *more)
                     order = witness.order(*flags)
-                    rows = rows_of(schedules, name, p, m, v)
+                    made = made_for(schedules, name, p, m, v)
+                    events = made and pytorch_step.events_of(schedules, made)
+                    rows = made and rows_of(made, events)
                     if rows is not None or ours not in ("1f1b", "zb-h1"):  # what PyTorch alone refuses: torchtitan_test.py
                         witness.check(name, case, rows, order)
+                    if made:
+                        compare_step(witness, events, case, v, flags)
                     if rows is not None and v > 1 and m in (4, 8, 9):
                         compare_table(witness, schedules, name, case, (p, m, v), flags)
     witness.finish()

@@ -125,6 +125,7 @@ CompareRequest check_compare(const CompareFlags& flags, std::size_t most_kept_op
   CompareRequest request{check_scenario(flags.scenario), {}, {}};
   request.terms = terms_of(flags, request.scenario, most_kept_ops);
   if (!flags.runs_in.empty()) request.terms.runs_in = parse_framework(flags.runs_in, "--runs-in");
+  request.scenario.framework = request.terms.runs_in;
   request.names = contender_names(request.scenario, request.terms.runs_in, request.terms.all);
   check_compared_params(request.scenario, request.names);
   return request;

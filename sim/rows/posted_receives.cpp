@@ -1,0 +1,148 @@
+// Steps: count the turns before each cell; then sweep over the devices, one turn each, until no device moves.
+// Invariant: a cell is placed after all it needs, and the receive of what it makes is placed in the same turn, so the
+// receiver's next cell at that moment is the one before which it is posted. A sweep without a move is the end or a
+// deadlock, for nothing but a cell's turn makes another cell ready.
+#include "sim/rows/posted_receives.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+
+#include "sim/core/at.hpp"
+#include "sim/rows/gathered_stages.hpp"
+
+namespace debubble {
+
+namespace {
+
+class Turns {
+ public:
+  explicit Turns(const OpIndex& ops) : ops_(ops), placed_(to_index(ops.size()), false), posted_(to_index(ops.size())) {
+    std::iota(posted_.begin(), posted_.end(), 0);
+    for (std::int32_t device = 0; device < ops.rows(); ++device) rows_.push_back(row_of(device));
+  }
+
+  std::vector<std::int32_t> run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Row& row : rows_) moved = take_turn(row) || moved;
+    }
+    return std::move(posted_);
+  }
+
+ private:
+  struct Row {
+    std::vector<std::int32_t> cells;        // ids of their first ops, then the id after the last
+    std::vector<std::int32_t> other_turns;  // by cell: turns between the cell before and this one
+    std::size_t next = 0;
+
+    [[nodiscard]] bool ended() const { return next + 1 >= cells.size(); }
+  };
+
+  [[nodiscard]] Row row_of(std::int32_t device) const {
+    Row row;
+    std::vector<CellStages> stages;
+    const std::int32_t end = ops_.row_begin(device + 1);
+    for (std::int32_t id = ops_.row_begin(device); id < end; id = ops_.cell_end(id)) {
+      row.cells.push_back(id);
+      CellStages& cell = stages.emplace_back();
+      for (std::int32_t member = id; member < ops_.cell_end(id); ++member) {
+        at(cell.stages, cell.count++) = ops_.op(member).stage;
+      }
+    }
+    row.cells.push_back(end);
+    row.other_turns = sums_before(row);
+    const std::vector<std::vector<std::int32_t>> gathered = gathered_stages(stages);
+    for (std::size_t k = 0; k < gathered.size(); ++k) {
+      const std::vector<std::int32_t> none;
+      row.other_turns[k] += differences(k == 0 ? none : gathered[k - 1], gathered[k]);
+    }
+    return row;
+  }
+
+  // Stages given back and stages gathered.
+  static std::int32_t differences(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now) {
+    const auto others = [](const std::vector<std::int32_t>& of, const std::vector<std::int32_t>& than) {
+      return std::count_if(of.begin(), of.end(), [&](std::int32_t stage) {
+        return std::find(than.begin(), than.end(), stage) == than.end();
+      });
+    };
+    return static_cast<std::int32_t>(others(before, now) + others(now, before));
+  }
+
+  // Once the last microbatch of a stage has its weight gradient: a turn to sum them over the replicas, one to wait.
+  [[nodiscard]] std::vector<std::int32_t> sums_before(const Row& row) const {
+    std::vector<std::int32_t> turns(row.cells.size(), 0);
+    std::map<std::int32_t, int> done;  // by stage
+    for (std::size_t k = 0; k + 1 < row.cells.size(); ++k) {
+      for (std::int32_t id = row.cells[k]; id < row.cells[k + 1]; ++id) {
+        const Op& op = ops_.op(id);
+        if (!makes_weight_gradient(op.kind) || ++done[op.stage] != ops_.schedule().total_pieces()) continue;
+        turns[k + 1] += 2;
+      }
+    }
+    return turns;
+  }
+
+  bool take_turn(Row& row) {
+    if (row.ended()) return false;
+    if (row.other_turns[row.next] > 0) return --row.other_turns[row.next] >= 0;
+    const std::int32_t begin = row.cells[row.next];
+    const std::int32_t end = row.cells[row.next + 1];
+    for (std::int32_t id = begin; id < end; ++id) {
+      const std::int32_t feeder = ops_.feeder(ops_.op(id));
+      if (feeder >= 0 && !placed_[to_index(feeder)]) return false;
+    }
+    ++row.next;
+    for (std::int32_t id = begin; id < end; ++id) placed_[to_index(id)] = true;
+    for (std::int32_t id = begin; id < end; ++id) post(ops_.user(ops_.op(id)), ops_.device(id));
+    return true;
+  }
+
+  void post(std::int32_t user, std::int32_t maker_device) {
+    if (user < 0 || ops_.device(user) == maker_device) return;
+    const Row& receiver = at(rows_, ops_.device(user));
+    at(posted_, user) = receiver.cells[receiver.next];
+  }
+
+  const OpIndex& ops_;
+  std::vector<bool> placed_;          // by op
+  std::vector<std::int32_t> posted_;  // by op
+  std::vector<Row> rows_;             // by device
+};
+
+}  // namespace
+
+std::vector<std::int32_t> posted_receives(const OpIndex& ops) {
+  const Schedule& schedule = ops.schedule();
+  if (schedule.receives.empty()) return Turns(ops).run();
+  std::vector<std::int32_t> posted;
+  for (std::int32_t device = 0; device < ops.rows(); ++device) {
+    for (const std::int32_t position : at(schedule.receives, device)) {
+      posted.push_back(ops.row_begin(device) + position);
+    }
+  }
+  return posted;
+}
+
+std::vector<std::int32_t> spans_in_front(const OpIndex& ops, const Timeline& timeline) {
+  const std::vector<std::int32_t> posted = posted_receives(ops);
+  std::vector<std::int32_t> span_of(to_index(ops.size()), -1);
+  const auto take = [&](const Op& op, std::size_t span) {
+    at(span_of, ops.find(op.kind, op.stage, op.microbatch)) = static_cast<std::int32_t>(span);
+  };
+  for (std::size_t k = 0; k < timeline.spans.size(); ++k) {
+    take(timeline.spans[k].op, k);
+    if (const Op* const partner = timeline.partner(timeline.spans[k])) take(*partner, k);
+  }
+  std::vector<std::int32_t> in_front;
+  for (const Transfer& transfer : timeline.transfers) {
+    const std::int32_t user = ops.user(transfer.op);
+    const std::int32_t before = user < 0 ? -1 : at(posted, user) - 1;
+    in_front.push_back(user < 0 || before < ops.row_begin(ops.device(user)) ? -1 : at(span_of, before));
+  }
+  return in_front;
+}
+
+}  // namespace debubble

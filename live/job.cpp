@@ -52,8 +52,9 @@ std::vector<Job::Resident> Job::residents(std::int32_t device) const {
 
 // What no executor does the work of. Equal pieces, slices and pairs one after the other run like any other rows.
 void Job::refuse_features() const {
-  if (request_->p2p == P2p::kLate) {
-    throw InputError(Diagnostic{"E003", "--p2p", "no executor posts its receives late",
+  const P2p p2p = request_->p2p;
+  if (p2p == P2p::kLate || p2p == P2p::kRendezvous || p2p == P2p::kJoined) {
+    throw InputError(Diagnostic{"E003", "--p2p", "no executor has its transfers late, joined or by rendezvous",
                                 "run it with overlapped, blocking or coupled, or simulate it"});
   }
   const Schedule& schedule = request_->schedule;

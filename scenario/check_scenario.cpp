@@ -220,7 +220,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--p2p",
        .group = kGroup,
        .type = "MODE",
-       .words = "auto|overlapped|blocking|coupled|late",
+       .words = "auto|overlapped|blocking|coupled|late|rendezvous|joined",
        .help = "how sends meet compute; auto: as the framework has it",
        .preset = "auto",
        .target = &flags.p2p},

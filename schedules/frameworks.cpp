@@ -41,9 +41,11 @@ bool names_framework(const std::string& frameworks, const std::string& framework
   return false;
 }
 
-P2p transfers_in(const std::string& framework, const std::string& schedule) {
+P2p transfers_in(const std::string& framework, const std::string& schedule, bool large_groups) {
   const bool pytorch = framework == "PyTorch" || framework == "torchtitan";
   if (schedule == "1f1b" && (pytorch || framework == "Megatron-LM")) return P2p::kCoupled;
+  if (framework == "Megatron-LM" && large_groups) return P2p::kJoined;
+  if (framework == "DeepSpeed") return P2p::kRendezvous;
   return pytorch ? P2p::kLate : P2p::kOverlapped;
 }
 

@@ -24,7 +24,9 @@ inline constexpr std::string_view kFrameworkWords = "megatron|torchtitan|deepspe
 
 // How that framework's runtime has the messages of a schedule meet its compute. PyTorch: 1F1B sends and receives fused
 // between ops, all other classes post receives where their table has them. Megatron-LM: 1F1B in fused exchanges, beside
-// compute where virtual stages interleave. Of others, beside compute.
-[[nodiscard]] P2p transfers_in(const std::string& framework, const std::string& schedule);
+// compute where virtual stages interleave. DeepSpeed: one rendezvous after another.
+// `large_groups`: more than p microbatches pass a virtual stage before the next one's turn; then Megatron-LM joins its
+// exchanges, unless --overlap-p2p-communication-warmup-flush.
+[[nodiscard]] P2p transfers_in(const std::string& framework, const std::string& schedule, bool large_groups);
 
 }  // namespace debubble

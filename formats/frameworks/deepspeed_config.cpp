@@ -112,6 +112,7 @@ class DeepSpeedReader {
 
   void read_pipeline() {
     scenario_.set("schedule", std::string("1f1b"));
+    scenario_.set("p2p", std::string("rendezvous"));
     const std::string method = tree_.word("pipeline.partition").value_or("best");
     const bool usual = method == "best" || method == "parameters";
     scenario_.set("partition", usual ? std::string("deepspeed") : "deepspeed:" + method);

@@ -156,16 +156,21 @@ class Translation {
     const auto group = in_.count("microbatch-group-size-per-virtual-pipeline-stage");
     if (interleaved && group && *group != pipeline_) set("param", "group=" + std::to_string(*group));
     if (!cut.partition.empty()) set("partition", cut.partition);
-    read_transfers(interleaved);
+    read_transfers(interleaved, group.value_or(pipeline_) > pipeline_);
   }
 
   // One stage per rank never overlaps its transfers: one exchange, which everything waits for, lies between two steps
-  // of the schedule. With several that is an argument.
-  void read_transfers(bool interleaved) {
+  // of the schedule. With several that is an argument; where they overlap, exchanges of warm-up and cool-down are
+  // joined without another one, which only larger groups notice.
+  void read_transfers(bool interleaved, bool large_groups) {
     const bool never = in_.flag("no-overlap-p2p-communication") && !in_.flag("overlap-p2p-communication");
-    (void)in_.flag("overlap-p2p-communication-warmup-flush");  // as transfers overlap here
+    const bool flush = in_.flag("overlap-p2p-communication-warmup-flush");
     const bool megatron = !in_.flag("deepspeed") && !in_.flag("zero-stage");
-    if (pipeline_ > 1 && (interleaved ? never : megatron || never)) set("p2p", "coupled");
+    if (pipeline_ > 1 && (interleaved ? never : megatron || never)) {
+      set("p2p", "coupled");
+    } else if (interleaved && large_groups && !flush) {
+      set("p2p", "joined");
+    }
   }
 
   void read_training() {

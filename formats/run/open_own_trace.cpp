@@ -119,7 +119,7 @@ P2p read_p2p(TraceFacts& facts) {
   const std::string word = facts.text("p2p");
   const auto found = std::find(kP2pWords.begin(), kP2pWords.end(), word);
   if (found == kP2pWords.end()) {
-    facts.complain("p2p", "must be overlapped, blocking, coupled or late", "P011");
+    facts.complain("p2p", "must be overlapped, blocking, coupled, late, rendezvous or joined", "P011");
     return P2p::kOverlapped;
   }
   return static_cast<P2p>(found - kP2pWords.begin());

@@ -15,7 +15,8 @@ namespace debubble {
 inline constexpr std::string_view kRunFormat = "debubble.run/1";
 
 // In the order of P2p.
-inline constexpr std::array<std::string_view, 4> kP2pWords{"overlapped", "blocking", "coupled", "late"};
+inline constexpr std::array<std::string_view, 6> kP2pWords{"overlapped", "blocking",   "coupled",
+                                                           "late",       "rendezvous", "joined"};
 [[nodiscard]] constexpr std::string_view to_word(P2p p2p) { return at(kP2pWords, p2p); }
 
 // In the order of Asynchrony::Versions and of Copy::Way.

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "scenario/job/cluster_topology.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
 
 namespace debubble {
@@ -50,13 +52,20 @@ Assumed<Topology> make_topology(const Scenario& scenario, int devices) {
 P2p transfers_of(const Scenario& scenario, const std::string& name, bool has_receives) {
   if (scenario.p2p) return *scenario.p2p;
   if (has_receives) return P2p::kLate;
-  return scenario.framework.empty() ? P2p::kOverlapped : transfers_in(scenario.framework, name);
+  if (scenario.framework.empty()) return P2p::kOverlapped;
+  const auto group = scenario.params.find("group");
+  const bool large = name == "interleaved" && group != scenario.params.end() &&
+                     number_of(group->second).value_or(0) > scenario.devices.value_or(kDefaultDevices);
+  return transfers_in(scenario.framework, name, large);
 }
 
 void assume_transfers(const Scenario& scenario, P2p p2p, std::vector<Assumption>& assumptions) {
-  const std::array<const char*, 4> modes{"overlapped with compute", "blocking: holds both compute lanes",
+  const std::array<const char*, 6> modes{"overlapped with compute",
+                                         "blocking: holds both compute lanes",
                                          "coupled: fused exchanges between ops",
-                                         "late: receives posted at their places in the row"};
+                                         "late: receives posted at their places in the row",
+                                         "rendezvous: holds both compute lanes, one after another",
+                                         "joined: exchanges of warm-up and cool-down are waited for"};
   std::string how = at(modes, p2p);
   if (!scenario.p2p && p2p != P2p::kOverlapped) {
     how += scenario.framework.empty() ? ", as in the table" : ", as in " + scenario.framework;

@@ -29,7 +29,7 @@ class ReplayGraph::Builder {
     add_waits();
     ReplayGraph graph;
     if (!sort(graph.order_)) return std::nullopt;
-    if (p2p_ == P2p::kBlocking) add_lanes(graph.order_);
+    if (chains_transfers()) add_lanes(graph.order_);
     std::sort(edges_.begin(), edges_.end());
     graph.wait_begin_.assign(runs_.size() + 1, 0);
     for (const auto& [node, wait] : edges_) {
@@ -52,17 +52,23 @@ class ReplayGraph::Builder {
       const Transfer& transfer = runs_.transfer(i);
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
-      if (p2p_ == P2p::kBlocking && transfer.from_span >= 0 && transfer.to_span >= 0) {
+      if (chains_transfers() && transfer.from_span >= 0 && transfer.to_span >= 0) {
         wait(at(after_, transfer.from_span), i);
       }
     }
     if (p2p_ == P2p::kCoupled) add_exchanges();
-    if (p2p_ == P2p::kLate) add_posted();
+    if (p2p_ == P2p::kLate || p2p_ == P2p::kJoined) add_posted();
   }
 
+  [[nodiscard]] bool chains_transfers() const { return p2p_ == P2p::kBlocking || p2p_ == P2p::kRendezvous; }
+
   void add_posted() {
-    const std::vector<NodeId> in_front = spans_in_front(OpIndex(runs_.schedule()), runs_.predicted_timeline());
-    for (std::size_t k = 0; k < in_front.size(); ++k) wait(static_cast<NodeId>(runs_.spans() + k), in_front[k]);
+    const SpanPosting posting = span_posting(OpIndex(runs_.schedule()), p2p_, runs_.predicted_timeline());
+    const auto transfers = static_cast<NodeId>(runs_.spans());
+    for (std::size_t k = 0; k < posting.in_front.size(); ++k) {
+      wait(transfers + static_cast<NodeId>(k), posting.in_front[k]);
+    }
+    for (const auto& [span, transfer] : posting.awaited) wait(span, transfers + transfer);
   }
 
   void add_exchanges() {

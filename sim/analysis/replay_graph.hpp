@@ -6,9 +6,11 @@
 //                  0F1
 //     blocking     transfers are links of both devices' chains, in the order in which they took place (of two that
 //                  take no time at one instant nobody can tell which came first; then a transfer counts as first)
+//     rendezvous   the same
 //     coupled      a transfer begins once both ends have ended what precedes it: its maker's slot, and the slot
 //                  before its user's; the sender's next slot waits for it too
 //     late         a transfer waits for the span that made what it carries and for the one in front of its receive
+//     joined       the same, and spans wait for exchanges as a whole
 #pragma once
 
 #include <optional>

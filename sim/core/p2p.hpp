@@ -19,9 +19,19 @@ enum class P2p : std::uint8_t {
   // transfer begins once its tensor is made and the receiver has ended what it runs before that place. The op that uses
   // it waits for the transfer; nobody else does.
   kLate,
+  // Between two cells a device sends what the first made, then receives what the second takes, one after another, each
+  // holding both compute lanes; before a backward it receives first where the other end sends first (DeepSpeed's
+  // TrainSchedule; transfer_order.hpp).
+  kRendezvous,
+  // As late, with receives where Megatron-LM's interleaved 1F1B posts them; in warm-up and cool-down a device waits
+  // after
+  // each pass for all that it sends and receives there (sim/rows/joined_exchanges.hpp).
+  kJoined,
 };
 
 // Whether a transfer holds the compute lanes of its sender and its receiver.
-[[nodiscard]] constexpr bool holds_both_lanes(P2p p2p) { return p2p == P2p::kBlocking || p2p == P2p::kCoupled; }
+[[nodiscard]] constexpr bool holds_both_lanes(P2p p2p) {
+  return p2p == P2p::kBlocking || p2p == P2p::kCoupled || p2p == P2p::kRendezvous;
+}
 
 }  // namespace debubble

@@ -22,18 +22,10 @@ class Waits {
 
   template <typename Visit>
   void for_each(const Visit& visit) const {
-    switch (program_.p2p) {
-      case P2p::kOverlapped:
-        lanes(visit);
-        inputs(visit);
-        if (copy_engines_) returns(visit);
-        break;
-      case P2p::kBlocking:
-      case P2p::kCoupled:
-      case P2p::kLate:
-        held(visit, transfer_rule(program_.p2p));
-        break;
-    }
+    if (holds_both_lanes(program_.p2p)) return held(visit);
+    lanes(visit);
+    inputs(visit);
+    if (copy_engines_) returns(visit);
   }
 
  private:
@@ -44,6 +36,7 @@ class Waits {
   void lanes(const Visit& visit) const {
     std::vector<std::int32_t> last(to_index(program_.lanes + program_.devices), -1);
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
+      if (program_.nodes[k].is_transfer()) continue;
       const Program::Cell& cell = program_.cells[program_.nodes[k].cell()];
       const bool engine = copy_engines_ && cell.is_copy && cell.way == Copy::Way::kBack;
       std::int32_t& before = at(last, cell.device + (engine ? program_.devices : 0));
@@ -58,7 +51,10 @@ class Waits {
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       const auto target = static_cast<std::int32_t>(k);
-      if (node.input >= 0) visit(node.input, ActivityEdge{target, program_.cells[node.cell()].input_channel, target});
+      if (node.input < 0) continue;
+      const bool travels = program_.p2p == P2p::kOverlapped;
+      visit(node.input, travels ? ActivityEdge{target, program_.cells[node.cell()].input_channel, target}
+                                : ActivityEdge{target, Activities::kAtOnce, -1});
     }
     const auto nodes = static_cast<std::int32_t>(program_.nodes.size());
     for (std::size_t e = 0; e < program_.extra_inputs.size(); ++e) {
@@ -95,10 +91,10 @@ class Waits {
     }
   }
 
-  // Transfers are nodes. The next cell of a lane waits for all that hold it since its last cell.
+  // Transfers are nodes that hold lanes. The next cell of a lane waits for all that hold it since its last cell.
   template <typename Visit>
-  void held(const Visit& visit, const TransferRule& rule) const {
-    using After = TransferRule::After;
+  void held(const Visit& visit) const {
+    const bool after_lane = transfer_after(program_.p2p) == TransferAfter::kLane;
     struct Lane {
       std::int32_t cell = -1;
       std::vector<std::int32_t> transfers;  // that hold it since then; where each waits for the one before: the last
@@ -111,28 +107,21 @@ class Waits {
       if (!node.is_transfer()) {
         Lane& lane = at(lanes, program_.cells[node.cell()].device);
         for (const std::int32_t transfer : lane.transfers) visit(transfer, edge);
-        if (lane.cell >= 0 && (lane.transfers.empty() || !rule.holds_lanes)) visit(lane.cell, edge);
+        if (lane.transfers.empty() && lane.cell >= 0) visit(lane.cell, edge);
         lane.cell = target;
         lane.transfers.clear();
         continue;
       }
-      if (rule.after == After::kPosted) visit(node.input, edge);
       const Program::Channel& channel = program_.channels[node.channel()];
-      for (const bool sends : {true, false}) {
-        if (sends && !rule.holds_lanes) continue;
-        Lane& lane = at(lanes, sends ? channel.from_device : channel.to_device);
-        if (rule.after == After::kLane && !lane.transfers.empty()) {
+      for (const std::int32_t device : {channel.from_device, channel.to_device}) {
+        Lane& lane = at(lanes, device);
+        if (after_lane && !lane.transfers.empty()) {
           visit(lane.transfers.back(), edge);
-        } else if (rule.after != After::kPosted && lane.cell >= 0) {
+        } else if (lane.cell >= 0) {
           visit(lane.cell, edge);
         }
-        if (rule.after == After::kLane) lane.transfers.clear();
+        if (after_lane) lane.transfers.clear();
         lane.transfers.push_back(target);
-      }
-    }
-    for (const Program::ExtraInput& extra : program_.extra_inputs) {
-      if (program_.nodes[to_index(extra.node)].is_transfer()) {
-        visit(extra.input, ActivityEdge{extra.node, Activities::kAtOnce, -1});
       }
     }
   }

@@ -108,7 +108,7 @@ bool ClusterNodes::take_lanes(int replica, std::int32_t node) {
 ClusterNodes::HeldLanes ClusterNodes::held_by(const Program::Node& node) const {
   if (!node.is_transfer()) return {{program_.device_of(node)}, 1};
   const Program::Channel& channel = program_.channels[node.channel()];
-  if (!transfer_rule(program_.p2p).holds_lanes) return {};
+  if (!holds_both_lanes(program_.p2p)) return {};
   return {{channel.from_device, channel.to_device}, 2};
 }
 

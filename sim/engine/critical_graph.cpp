@@ -61,7 +61,8 @@ class CriticalGraph::Builder {
       end_[k] = begin_[k] + (node.is_transfer() ? tables_.channels[node.channel()].total() : durations_[k]);
       if (node.is_transfer()) {
         const Program::Channel& channel = program_.channels[node.channel()];
-        if (transfer_rule(program_.p2p).holds_lanes) at(lanes_, channel.from_device).transfers.push_back(number);
+        if (!holds_both_lanes(program_.p2p)) continue;
+        at(lanes_, channel.from_device).transfers.push_back(number);
         at(lanes_, channel.to_device).transfers.push_back(number);
       } else {
         LaneState& lane = at(lanes_, tables_.cells[node.cell()].device);
@@ -81,21 +82,14 @@ class CriticalGraph::Builder {
   }
 
   void wait_as_transfer(std::size_t k, const Program::Node& node, std::size_t& extra) {
-    const TransferRule rule = transfer_rule(program_.p2p);
+    if (!holds_both_lanes(program_.p2p)) return wait_for_inputs(k, node, -1, extra);
     const Program::Channel& channel = program_.channels[node.channel()];
-    switch (rule.after) {
-      case TransferRule::After::kPosted:
-        wait(node.input);
-        for_each_extra(k, extra, [&](const Program::ExtraInput& posted) { wait(posted.input); });
-        return;
-      case TransferRule::After::kCell:
-        wait(at(lanes_, channel.from_device).cell);
-        wait(at(lanes_, channel.to_device).cell);
-        return;
-      case TransferRule::After::kLane:
-        wait_for_lane(at(lanes_, channel.from_device));
-        wait_for_lane(at(lanes_, channel.to_device));
-        return;
+    for (const std::int32_t device : {channel.from_device, channel.to_device}) {
+      if (transfer_after(program_.p2p) == TransferAfter::kCell) {
+        wait(at(lanes_, device).cell);
+      } else {
+        wait_for_lane(at(lanes_, device));
+      }
     }
   }
 
@@ -109,8 +103,14 @@ class CriticalGraph::Builder {
   void wait_as_cell(std::size_t k, const Program::Node& node, std::size_t& extra) {
     const CellCost& cost = tables_.cells[node.cell()];
     wait_for_lane(at(lanes_, cost.device));
-    if (program_.p2p != P2p::kOverlapped) return;  // lanes alone give its start
-    wait(node.input, program_.cells[node.cell()].input_channel);
+    if (holds_both_lanes(program_.p2p)) return;  // lanes alone give its start
+    const bool travels = program_.p2p == P2p::kOverlapped;
+    wait_for_inputs(k, node, travels ? program_.cells[node.cell()].input_channel : -1, extra);
+  }
+
+  // `channel`: how the first input travels, where that is no node.
+  void wait_for_inputs(std::size_t k, const Program::Node& node, std::int32_t channel, std::size_t& extra) {
+    wait(node.input, channel);
     for_each_extra(k, extra, [&](const Program::ExtraInput& more) {
       wait(more.input, more.wait == Wait::kArrival ? more.what : -1, more.wait == Wait::kGathered,
            more.wait == Wait::kBegin);

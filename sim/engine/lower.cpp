@@ -287,7 +287,10 @@ std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
     case P2p::kCoupled:
       return lower_coupled(schedule);
     case P2p::kLate:
-      return lower_late(schedule);
+    case P2p::kJoined:
+      return lower_posted(schedule, p2p);
+    case P2p::kRendezvous:
+      return lower_rendezvous(schedule);
   }
   if (has_feature_fields(schedule)) return lower_features(schedule);
   auto lowered = OverlappedLowering(schedule).run();

@@ -1,4 +1,4 @@
-// What the three lowerings share: numbering of channels and cells, and who needs and feeds whom.
+// What the lowerings share: numbering of channels and cells, and who needs and feeds whom.
 // Internal to sim/engine.
 #pragma once
 
@@ -133,6 +133,8 @@ void refuse_problems(const Schedule& schedule);
 // The modes in which transfers are nodes (lower_held.cpp).
 [[nodiscard]] std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule);
 [[nodiscard]] std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule);
-[[nodiscard]] std::variant<Program, Deadlock> lower_late(const Schedule& schedule);
+// Late or joined.
+[[nodiscard]] std::variant<Program, Deadlock> lower_posted(const Schedule& schedule, P2p p2p);
+[[nodiscard]] std::variant<Program, Deadlock> lower_rendezvous(const Schedule& schedule);
 
 }  // namespace debubble

@@ -120,8 +120,8 @@ using TransferTimes = std::function<TransferTime(const Program::Channel&, Bytes)
 // beside it.
 // Returns Deadlock when the rows wait for each other in a cycle (under `p2p`), naming it.
 // Throws InputError when the schedule is not complete (see find_problems in sim/rows/check.hpp): an op twice,
-// missing, out of range, or on another device than its stage's; and for shards of the vocabulary and copies where
-// transfers hold lanes.
+// missing, out of range, or on another device than its stage's; for shards of the vocabulary and copies where
+// transfers do not overlap (X012); and for joined transfers of an order that has none (X013).
 [[nodiscard]] std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p = P2p::kOverlapped);
 
 }  // namespace debubble

@@ -89,15 +89,15 @@ class SpanRecorder {
     LaneState& receiver = at(lanes_, channel.to_device);
     const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
     span_of_node_[k] = index;
-    const TransferRule rule = transfer_rule(program_.p2p);
-    const Gate senders = sender_gate(rule.after, node, sender);
-    const Gate receivers = receiver_gate(rule.after, k, receiver);
+    const bool holds = holds_both_lanes(program_.p2p);
+    const Gate senders = holds ? held_gate(sender) : Gate{Gate::Kind::kSpan, at(span_of_node_, node.input)};
+    const Gate receivers = holds ? held_gate(receiver) : posted_gate(k);
     Transfer& made = at(timeline_.transfers, index);
     made.gate = end_of(receivers) > end_of(senders) ? receivers : senders;
     Nanoseconds ready = 0;
     times_.add_gate(k, end_of(made.gate), made.gate, ready);
+    if (!holds) return;
     for (LaneState* lane : {&sender, &receiver}) {
-      if (lane == &sender && !rule.holds_lanes) continue;
       if (lane->last.kind == Gate::Kind::kStart || end >= lane->last_end) {
         lane->last = {Gate::Kind::kTransfer, index};
         lane->last_end = end;
@@ -122,14 +122,12 @@ class SpanRecorder {
     Nanoseconds last_end = 0;
   };
 
-  [[nodiscard]] Gate sender_gate(TransferRule::After after, const Program::Node& transfer,
-                                 const LaneState& lane) const {
-    if (after == TransferRule::After::kPosted) return {Gate::Kind::kSpan, at(span_of_node_, transfer.input)};
-    return after == TransferRule::After::kCell ? lane.last_span : lane.last;
+  [[nodiscard]] Gate held_gate(const LaneState& lane) const {
+    return transfer_after(program_.p2p) == TransferAfter::kCell ? lane.last_span : lane.last;
   }
 
-  Gate receiver_gate(TransferRule::After after, std::size_t k, const LaneState& lane) {
-    if (after != TransferRule::After::kPosted) return after == TransferRule::After::kCell ? lane.last_span : lane.last;
+  // The span in front of its receive.
+  Gate posted_gate(std::size_t k) {
     Gate posted;
     for (; has_extra(k); ++next_extra_) {
       posted = {Gate::Kind::kSpan, at(span_of_node_, program_.extra_inputs[next_extra_].input)};
@@ -200,9 +198,11 @@ class SpanRecorder {
       case Wait::kArrival:
         take_input(span, last_op(span), {extra.input, extra.what, program_.nodes.size() + next_extra_}, index);
         return;
-      case Wait::kEnd:
-        wait_for(span, {Gate::Kind::kCopy, at(span_of_node_, extra.input)});
+      case Wait::kEnd: {
+        const bool transfer = at(program_.nodes, extra.input).is_transfer();
+        wait_for(span, {transfer ? Gate::Kind::kTransfer : Gate::Kind::kCopy, at(span_of_node_, extra.input)});
         return;
+      }
       case Wait::kGathered: {
         const std::int32_t collective = gather(extra);
         if (!has_more_of(extra)) wait_for(span, {Gate::Kind::kCollective, collective});
@@ -323,8 +323,9 @@ class SpanRecorder {
     Transfer& transfer = at(timeline_.transfers, number);
     transfer.to_span = index;
     transfer.op = feeding_op(at(timeline_.spans, transfer.from_span), user);
-    // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer.
-    if (!held && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
+    // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer. One that held
+    // the lane is the gate already.
+    if (!holds_both_lanes(program_.p2p) && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
   }
 
   // Inputs from the same device: its own forward, R or I, and neighbouring stages on the device.

@@ -56,15 +56,12 @@ class BasicWalk {
 
   template <typename Recorder>
   void run(Recorder& recorder) {
-    switch (program_.p2p) {
-      case P2p::kOverlapped:
-        run_overlapped(recorder);
-        break;
-      case P2p::kBlocking:
-      case P2p::kCoupled:
-      case P2p::kLate:
-        run_held(recorder);
-        break;
+    if (holds_both_lanes(program_.p2p)) {
+      run_held(recorder);
+    } else if (program_.p2p == P2p::kOverlapped) {
+      run_overlapped(recorder);
+    } else {
+      run_posted(recorder);
     }
   }
 
@@ -122,8 +119,7 @@ class BasicWalk {
   // Every transfer is a node of its own and comes before the cell that needs it, so lanes alone give a cell's start.
   template <typename Recorder>
   void run_held(Recorder& recorder) {
-    const TransferRule rule = transfer_rule(program_.p2p);
-    auto extra = program_.extra_inputs.begin();
+    const bool after_cell = transfer_after(program_.p2p) == TransferAfter::kCell;
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (!node.is_transfer()) {
@@ -135,26 +131,39 @@ class BasicWalk {
       const Program::Channel& channel = program_.channels[node.channel()];
       Lane& lane = at(lanes_, channel.from_device);
       Lane& other = at(lanes_, channel.to_device);
-      const Nanoseconds begin = rule.after == TransferRule::After::kPosted
-                                    ? std::max(end(node.input), posted(k, extra))
-                                    : std::max(after(rule.after, lane), after(rule.after, other));
-      const Nanoseconds end = begin + tables_.channels[node.channel()].total();
-      recorder.transfer(k, begin, end);
-      ends_[k & mask_] = end;
-      if (rule.holds_lanes) lane.free = std::max(lane.free, end);
+      const Nanoseconds begin = after_cell ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
+      const Nanoseconds end = finish_transfer(k, begin, recorder);
+      lane.free = std::max(lane.free, end);
       other.free = std::max(other.free, end);
     }
   }
 
-  [[nodiscard]] static Nanoseconds after(TransferRule::After what, const Lane& lane) {
-    return what == TransferRule::After::kCell ? lane.posted : lane.free;
+  // Transfers are nodes that hold no lane. Each node waits for its inputs, a cell for its lane, too.
+  template <typename Recorder>
+  void run_posted(Recorder& recorder) {
+    auto extra = program_.extra_inputs.begin();
+    for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
+      const Program::Node& node = program_.nodes[k];
+      Nanoseconds begin = node.input < 0 ? 0 : end(node.input);
+      for (; extra != program_.extra_inputs.end() && to_index(extra->node) == k; ++extra) {
+        begin = std::max(begin, end(extra->input));
+      }
+      if (node.is_transfer()) {
+        finish_transfer(k, begin, recorder);
+        continue;
+      }
+      const CellCost& cost = tables_.cells[node.cell()];
+      Lane& lane = at(lanes_, cost.device);
+      finish_cell(k, cost, lane, std::max(begin, lane.free), recorder);
+    }
   }
 
-  // When the receive of transfer `k` is posted. `extra` moves on to what later nodes wait for.
-  [[nodiscard]] Nanoseconds posted(std::size_t k, std::vector<Program::ExtraInput>::const_iterator& extra) const {
-    const auto node = static_cast<std::int32_t>(k);
-    while (extra != program_.extra_inputs.end() && extra->node < node) ++extra;
-    return extra != program_.extra_inputs.end() && extra->node == node ? end(extra->input) : 0;
+  template <typename Recorder>
+  Nanoseconds finish_transfer(std::size_t k, Nanoseconds begin, Recorder& recorder) {
+    const Nanoseconds end = begin + tables_.channels[program_.nodes[k].channel()].total();
+    recorder.transfer(k, begin, end);
+    ends_[k & mask_] = end;
+    return end;
   }
 
   template <typename Recorder>

@@ -20,32 +20,33 @@ namespace {
 class GateFinder {
  public:
   GateFinder(Timeline& timeline, const OpIndex& ops, P2p p2p) : timeline_(timeline), ops_(ops) {
-    if (p2p == P2p::kOverlapped || p2p == P2p::kLate) return;
+    if (!holds_both_lanes(p2p)) return;
     constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
     for (auto& ranks : rank_) ranks.assign(to_index(ops.size()), kLast);
     std::int32_t rank = 0;
     for (const Placed& placed : transfer_order(ops, p2p)) at(rank_[placed.transfer ? 1 : 0], placed.op) = rank++;
   }
 
-  // Compute never waits for a send: a span waits for its lane or for an input that came later. `late`: that one waited
-  // for the span in front of its receive, too.
-  void overlapped(bool late) {
+  // Compute never waits for a send: a span waits for its lane or for an input that came later.
+  void overlapped() {
     for (Transfer& transfer : timeline_.transfers) transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
-    if (late) take_posted();
     const auto inputs = by_user();
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
-      Span& span = timeline_.spans[k];
-      span.gate = before(k);
-      for (const std::int32_t input : inputs[k]) {
-        // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer. A late one
-        // holds the lane.
-        const Nanoseconds free = end_of(span.gate);
-        const bool later = late ? transfer(input).end >= free : transfer(input).end > free;
-        if (later && possible(input, span)) {
-          span.gate = {Gate::Kind::kTransfer, input};
-        }
-      }
+      timeline_.spans[k].gate = before(k);
+      for (const std::int32_t input : inputs[k]) wait_for(timeline_.spans[k], input);
     }
+  }
+
+  // A transfer waited for the span in front of its receive, too; a span for whole exchanges where they are joined.
+  void posted(P2p p2p) {
+    overlapped();
+    const SpanPosting posting = span_posting(ops_, p2p, timeline_);
+    for (std::size_t k = 0; k < posting.in_front.size(); ++k) {
+      Transfer& each = timeline_.transfers[k];
+      const Gate gate{Gate::Kind::kSpan, posting.in_front[k]};
+      if (gate.index >= 0 && end_of(gate) > end_of(each.gate) && fits(gate, each.begin)) each.gate = gate;
+    }
+    for (const auto& [span, transfer] : posting.awaited) wait_for(at(timeline_.spans, span), transfer);
   }
 
   // Each lane is held by one cell or transfer after another; the last one gates the next.
@@ -176,13 +177,9 @@ class GateFinder {
     return partner != nullptr ? std::min(rank, at(rank_[0], id(*partner))) : rank;
   }
 
-  void take_posted() {
-    const std::vector<std::int32_t> in_front = spans_in_front(ops_, timeline_);
-    for (std::size_t k = 0; k < in_front.size(); ++k) {
-      Transfer& each = timeline_.transfers[k];
-      const Gate gate{Gate::Kind::kSpan, in_front[k]};
-      if (gate.index >= 0 && end_of(gate) > end_of(each.gate) && fits(gate, each.begin)) each.gate = gate;
-    }
+  // On a tie what released the span before counts: nothing was lost by waiting for the transfer.
+  void wait_for(Span& span, std::int32_t input) const {
+    if (transfer(input).end > end_of(span.gate) && possible(input, span)) span.gate = {Gate::Kind::kTransfer, input};
   }
 
   // By span: its inputs from other devices, in the order of the cell's members.
@@ -236,12 +233,14 @@ void add_gates(Timeline& timeline, const OpIndex& ops, P2p p2p) {
   GateFinder finder(timeline, ops, p2p);
   switch (p2p) {
     case P2p::kOverlapped:
-      finder.overlapped(false);
+      finder.overlapped();
       break;
     case P2p::kLate:
-      finder.overlapped(true);
+    case P2p::kJoined:
+      finder.posted(p2p);
       break;
     case P2p::kBlocking:
+    case P2p::kRendezvous:
       finder.blocking();
       break;
     case P2p::kCoupled:

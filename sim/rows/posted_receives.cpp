@@ -8,9 +8,13 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 #include "sim/rows/gathered_stages.hpp"
+#include "sim/rows/joined_exchanges.hpp"
 
 namespace debubble {
 
@@ -126,23 +130,42 @@ std::vector<std::int32_t> posted_receives(const OpIndex& ops) {
   return posted;
 }
 
-std::vector<std::int32_t> spans_in_front(const OpIndex& ops, const Timeline& timeline) {
-  const std::vector<std::int32_t> posted = posted_receives(ops);
+Posting posting_of(const OpIndex& ops, P2p p2p) {
+  if (p2p == P2p::kLate) return {posted_receives(ops), {}};
+  std::optional<Posting> joined = joined_exchanges(ops);
+  if (joined) return std::move(*joined);
+  throw InputError(Diagnostic{"X013", ops.schedule().name,
+                              "joined exchanges are those of Megatron-LM's interleaved 1F1B: several stages of a loop "
+                              "per device, as many forwards as backwards",
+                              "simulate this schedule with --p2p coupled or overlapped"});
+}
+
+SpanPosting span_posting(const OpIndex& ops, P2p p2p, const Timeline& timeline) {
+  const Posting posting = posting_of(ops, p2p);
+  const auto id = [&](const Op& op) { return ops.find(op.kind, op.stage, op.microbatch); };
   std::vector<std::int32_t> span_of(to_index(ops.size()), -1);
-  const auto take = [&](const Op& op, std::size_t span) {
-    at(span_of, ops.find(op.kind, op.stage, op.microbatch)) = static_cast<std::int32_t>(span);
-  };
   for (std::size_t k = 0; k < timeline.spans.size(); ++k) {
-    take(timeline.spans[k].op, k);
-    if (const Op* const partner = timeline.partner(timeline.spans[k])) take(*partner, k);
+    at(span_of, id(timeline.spans[k].op)) = static_cast<std::int32_t>(k);
+    const Op* const partner = timeline.partner(timeline.spans[k]);
+    if (partner != nullptr) at(span_of, id(*partner)) = static_cast<std::int32_t>(k);
   }
-  std::vector<std::int32_t> in_front;
+  SpanPosting found;
+  std::vector<std::int32_t> transfer_of(to_index(ops.size()), -1);  // by maker
   for (const Transfer& transfer : timeline.transfers) {
+    if (const std::int32_t maker = id(transfer.op); maker >= 0) {
+      at(transfer_of, maker) = static_cast<std::int32_t>(found.in_front.size());
+    }
     const std::int32_t user = ops.user(transfer.op);
-    const std::int32_t before = user < 0 ? -1 : at(posted, user) - 1;
-    in_front.push_back(user < 0 || before < ops.row_begin(ops.device(user)) ? -1 : at(span_of, before));
+    const std::int32_t before = user < 0 ? -1 : at(posting.posted, user) - 1;
+    found.in_front.push_back(user < 0 || before < ops.row_begin(ops.device(user)) ? -1 : at(span_of, before));
   }
-  return in_front;
+  for (std::size_t op = 0; op < posting.awaited.size(); ++op) {
+    for (const std::int32_t maker : posting.awaited[op]) {
+      const std::int32_t transfer = at(transfer_of, maker);
+      if (span_of[op] >= 0 && transfer >= 0) found.awaited.emplace_back(span_of[op], transfer);
+    }
+  }
+  return found;
 }
 
 }  // namespace debubble

@@ -132,17 +132,127 @@ class Coupled : Placing {
   std::deque<std::int32_t> ready_;    // devices whose exchange is matched
 };
 
+// A device goes through its cells and, between two of them, its sends and receives one after another. A transfer is
+// placed once it comes next at both its ends, a cell once it comes next. Nothing else moves a device, so where none
+// does the rows have ended, or each device that has not waits for the other end of its next transfer.
+class Rendezvous : Placing {
+ public:
+  explicit Rendezvous(const OpIndex& ops)
+      : Placing(ops), exchange_(to_index(ops.rows())), next_in_(to_index(ops.rows()), 0) {}
+
+  std::variant<std::vector<Placed>, Deadlock> run() {
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) {
+      exchange_[to_index(device)] = exchange_before_next(device, {});
+      runnable_.push_back(device);
+    }
+    for (; !runnable_.empty(); runnable_.pop_front()) advance(runnable_.front());
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) {
+      if (waits(device)) return cycle_from(device);
+    }
+    return std::move(placed_);
+  }
+
+ private:
+  [[nodiscard]] bool waits(std::int32_t device) const { return at(next_in_, device) < at(exchange_, device).size(); }
+  // Of its next transfer: the op that makes what travels.
+  [[nodiscard]] std::int32_t next_transfer(std::int32_t device) const {
+    return waits(device) ? at(exchange_, device)[at(next_in_, device)] : -1;
+  }
+  [[nodiscard]] std::int32_t user_of(std::int32_t maker) const { return ops_.user(ops_.op(maker)); }
+  [[nodiscard]] std::int32_t other_end(std::int32_t device, std::int32_t maker) const {
+    return ops_.device(maker) == device ? ops_.device(user_of(maker)) : ops_.device(maker);
+  }
+
+  void advance(std::int32_t device) {
+    for (;;) {
+      if (const std::int32_t transfer = next_transfer(device); transfer >= 0) {
+        const std::int32_t other = other_end(device, transfer);
+        if (next_transfer(other) != transfer) return;
+        placed_.push_back({transfer, true});
+        ++at(next_in_, device);
+        ++at(next_in_, other);
+        runnable_.push_back(other);
+      } else if (!ended(device)) {
+        std::vector<std::int32_t> sent;
+        place_cell(device, sent);
+        at(exchange_, device) = exchange_before_next(device, sent);
+        at(next_in_, device) = 0;
+      } else {
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<std::int32_t> exchange_before_next(std::int32_t device,
+                                                               const std::vector<std::int32_t>& sent) const {
+    std::vector<std::int32_t> first;
+    std::vector<std::int32_t> last;
+    if (!ended(device)) {
+      for (const std::int32_t received : feeders(device, ops_.cell_end(at(next_, device)))) {
+        const bool before =
+            std::any_of(sent.begin(), sent.end(), [&](std::int32_t one) { return comes_before_send(received, one); });
+        (before ? first : last).push_back(received);
+      }
+    }
+    first.insert(first.end(), sent.begin(), sent.end());
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+  }
+
+  // A gradient that the other end makes, hence sends, before it takes the activation.
+  [[nodiscard]] bool comes_before_send(std::int32_t received, std::int32_t sent) const {
+    const std::int32_t user = user_of(sent);
+    return ops_.op(sent).kind == OpKind::kForward && ops_.op(received).kind != OpKind::kForward &&
+           ops_.device(user) == ops_.device(received) && received < user;
+  }
+
+  // Its next op, or its last one where only messages are left.
+  [[nodiscard]] std::int32_t reached(std::int32_t device) const {
+    return ended(device) ? ops_.row_begin(device + 1) - 1 : at(next_, device);
+  }
+
+  // From a device that waits, one other end after another, each of which waits, too, or it would have moved. Where the
+  // other end has run its op and stands in the exchange behind it, it is its next op that it has not come to.
+  [[nodiscard]] Deadlock cycle_from(std::int32_t device) const {
+    std::vector<Deadlock::Wait> path;
+    std::vector<std::int32_t> seen;
+    while (std::find(seen.begin(), seen.end(), device) == seen.end()) {
+      seen.push_back(device);
+      const std::int32_t maker = next_transfer(device);
+      const std::int32_t other = other_end(device, maker);
+      const std::int32_t awaited = std::max(ops_.device(maker) == device ? user_of(maker) : maker, reached(other));
+      path.push_back({device, ops_.position(reached(device)), ops_.op(reached(device)), ops_.op(awaited)});
+      device = other;
+    }
+    const auto start = std::find(seen.begin(), seen.end(), device) - seen.begin();
+    return {{path.begin() + start, path.end()}};
+  }
+
+  std::vector<std::vector<std::int32_t>>
+      exchange_;                      // by device: before its next cell, by the ops that make what travels
+  std::vector<std::size_t> next_in_;  // by device: the first of these that is not placed
+  std::deque<std::int32_t> runnable_;
+};
+
 }  // namespace
+
+std::variant<std::vector<Placed>, Deadlock> rendezvous_order(const OpIndex& ops) { return Rendezvous(ops).run(); }
 
 std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p) {
   switch (p2p) {
     case P2p::kOverlapped:
     case P2p::kLate:
+    case P2p::kJoined:
       break;
     case P2p::kBlocking:
       return Blocking(ops).run();
     case P2p::kCoupled:
       return Coupled(ops).run();
+    case P2p::kRendezvous: {
+      auto order = rendezvous_order(ops);
+      auto* const placed = std::get_if<std::vector<Placed>>(&order);
+      return placed == nullptr ? std::vector<Placed>{} : std::move(*placed);
+    }
   }
   return {};
 }

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "sim/core/p2p.hpp"
+#include "sim/rows/deadlock.hpp"
 #include "sim/rows/op_index.hpp"
 
 namespace debubble {
@@ -20,8 +22,13 @@ struct Placed {
 // All cells and transfers in one order that keeps every device's own. Blocking: PyTorch's sweep, device by device, one
 // cell that has its inputs at a time, its outputs sent after it. Coupled: in the order in which exchanges (all sends
 // of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
-// what precedes the deadlock. Ops outside the schedule's numbers are not placed. Empty for overlapped transfers, which
-// hold nothing.
+// what precedes the deadlock, nothing of rendezvous. Rendezvous: as below. Ops outside the schedule's numbers are not
+// placed. Empty for overlapped transfers, which hold nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
+
+// Between two cells a device sends what the first made, then receives what the second takes. After a forward and before
+// a backward it receives the gradient first where the other end runs that backward before it uses the activation: it
+// sends first. Of a schedule that is free of deadlock where transfers overlap; or the cycle in which devices wait.
+[[nodiscard]] std::variant<std::vector<Placed>, Deadlock> rendezvous_order(const OpIndex& ops);
 
 }  // namespace debubble

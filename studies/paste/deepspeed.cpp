@@ -301,10 +301,12 @@ std::string deepspeed_json(const std::vector<PastedFlag>& keys) {
 const FrameworkTable& deepspeed_table() {
   static const FrameworkTable table = [] {
     FrameworkTable made{deepspeed_rows(), note_script, nothing_around, import_deepspeed};
-    for (const char* const noted : {"--p2p", "--fp8-recipe", "--fp8-weights", "--capacity-factor", "--cuda-graphs",
+    for (const char* const noted : {"--fp8-recipe", "--fp8-weights", "--capacity-factor", "--cuda-graphs",
                                     "--overlap-param-gather", "--bucket-size", "--keep-whole"}) {
       made.rows.push_back({noted, note_given});
     }
+    made.rows.push_back(
+        {"--p2p", [](const RunToPaste& run, PastePart& part) { note_transfers(run, "DeepSpeed", part); }});
     add_common_rows(made.rows);
     return made;
   }();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost_models/partition/blocks.hpp"
+#include "formats/run/run_words.hpp"
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
@@ -71,6 +72,12 @@ void refuse_schedule(const RunToPaste& run, const std::string& framework, PasteP
   if (run.entry == nullptr) part.refusal = "does not run the table " + run.schedule;
   if (run.entry == nullptr || run.pipeline == 1) return;
   if (!names_framework(run.entry->frameworks, framework)) part.refusal = "does not run " + run.schedule;
+}
+
+void note_transfers(const RunToPaste& run, const std::string& framework, PastePart& part) {
+  const P2p theirs = run.entry == nullptr ? P2p::kLate : transfers_in(framework, run.schedule, false);
+  if (run.pipeline == 1 || run.job.p2p == theirs) return;
+  part.note(framework + " has its transfers otherwise: --p2p " + std::string(to_word(theirs)) + " simulates that");
 }
 
 void add_common_rows(std::vector<FieldRow>& rows) {

@@ -75,6 +75,9 @@ void add_common_rows(std::vector<FieldRow>& rows);
 void note_given(const RunToPaste& run, PastePart& part);
 void refuse_given(const RunToPaste& run, PastePart& part);
 
+// Where the run's transfers are not those of the framework's runtime.
+void note_transfers(const RunToPaste& run, const std::string& framework, PastePart& part);
+
 // Of a schedule that the framework does not run, or that is a table.
 void refuse_schedule(const RunToPaste& run, const std::string& framework, PastePart& part);
 

@@ -337,11 +337,13 @@ const FrameworkTable& torchtitan_table() {
   static const FrameworkTable table = [] {
     FrameworkTable made{titan_rows(), write_titan_model, no_environment, import_torchtitan};
     for (const char* const noted :
-         {"--p2p", "--context-exchange", "--optimizer", "--weight-dtype", "--low-gradients", "--fp8-weights",
+         {"--context-exchange", "--optimizer", "--weight-dtype", "--low-gradients", "--fp8-weights",
           "--grad-accumulation", "--capacity-factor", "--norm", "--overlap-grad-reduce", "--overlap-param-gather",
           "--bucket-size", "--scatter-gather"}) {
       made.rows.push_back({noted, note_given});
     }
+    made.rows.push_back(
+        {"--p2p", [](const RunToPaste& run, PastePart& part) { note_transfers(run, "torchtitan", part); }});
     add_common_rows(made.rows);
     return made;
   }();

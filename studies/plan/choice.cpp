@@ -8,6 +8,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -53,7 +54,11 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
   flags.cluster.sequence_parallel = choice.sequence;
   if (flags.p2p == ScenarioFlags{}.p2p && choice.pipeline > 1 && !flags.framework.empty()) {
-    const P2p p2p = transfers_in(flags.framework, choice.schedule);
+    const auto is_large = [&](const std::string& param) {
+      return param.starts_with("group=") && number_of(param.substr(6)).value_or(0) > choice.pipeline;
+    };
+    const bool large = std::any_of(choice.params.begin(), choice.params.end(), is_large);
+    const P2p p2p = transfers_in(flags.framework, choice.schedule, choice.schedule == "interleaved" && large);
     if (p2p != P2p::kOverlapped) flags.p2p = to_word(p2p);
   }
   if (needs_step(choice, flags.step)) flags.step.step = "on";

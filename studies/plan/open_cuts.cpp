@@ -58,8 +58,8 @@ bool is_memory_cut(const PlanChoice& choice) { return choice.partition == kMemor
 
 bool links_may_differ(const PlanRequest& request) {
   const std::string& p2p = request.job.p2p;
-  const bool hold_compute = p2p == "blocking" || p2p == "coupled" || p2p == "late" || !request.job.framework.empty();
-  return hold_compute || request.job.cluster.topology != ClusterFlags{}.topology;
+  const bool beside = p2p.empty() || p2p == "overlapped" || (p2p == "auto" && request.job.framework.empty());
+  return !beside || request.job.cluster.topology != ClusterFlags{}.topology;
 }
 
 bool has_open_cut(const PlanRequest& request, const PlanChoice& choice) {

@@ -92,7 +92,7 @@ class CandidateTrials {
   }
 
   void add_overlap() {
-    if (p2p_ == P2p::kCoupled || p2p_ == P2p::kLate) return;
+    if (p2p_ != P2p::kOverlapped && p2p_ != P2p::kBlocking) return;
     Changes changes;
     changes.overlap = p2p_ != P2p::kOverlapped;
     add(*changes.overlap ? "communication that overlaps with compute" : "communication that holds compute", changes);

@@ -8,7 +8,7 @@ using namespace debubble::testing;
 
 namespace {
 
-constexpr P2p kScalingModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate};
+constexpr P2p kScalingModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
 
 // Sizes that a link of 2e9 bytes/s moves in whole nanoseconds, and times that pieces divide, so that nothing is
 // rounded.

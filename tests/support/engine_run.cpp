@@ -166,12 +166,16 @@ EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const Ho
 reference::Mode reference_mode(P2p p2p) {
   if (p2p == P2p::kBlocking) return reference::Mode::kBlocking;
   if (p2p == P2p::kLate) return reference::Mode::kLate;
+  if (p2p == P2p::kRendezvous) return reference::Mode::kRendezvous;
+  if (p2p == P2p::kJoined) return reference::Mode::kJoined;
   return p2p == P2p::kCoupled ? reference::Mode::kCoupled : reference::Mode::kOverlapped;
 }
 
 std::string name_of(P2p p2p) {
   if (p2p == P2p::kBlocking) return "blocking";
   if (p2p == P2p::kLate) return "late";
+  if (p2p == P2p::kRendezvous) return "rendezvous";
+  if (p2p == P2p::kJoined) return "joined";
   return p2p == P2p::kCoupled ? "coupled" : "overlapped";
 }
 

@@ -5,33 +5,13 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "sim/rows/posted_receives.hpp"
 #include "tests/support/reference_copies.hpp"
 #include "tests/support/reference_costs.hpp"
+#include "tests/support/reference_lists.hpp"
 #include "tests/support/reference_slots.hpp"
 
 namespace debubble::reference {
 namespace {
-
-struct Address {
-  std::size_t device = 0;
-  std::size_t cell = 0;
-};
-
-struct Input {
-  Address producer;
-  int hop = -1;           // index into hops; -1: nothing travels
-  Nanoseconds later = 0;  // a barrier after the producer's end
-};
-
-using Key = std::tuple<OpKind, int, int>;
-Key key_of(const Op& op) { return {op.kind, op.stage, op.microbatch}; }
-
-// What the timing rules need to know; built once, read by all three modes.
-struct Plan {
-  std::vector<std::vector<std::vector<Input>>> inputs;  // device, cell
-  std::vector<std::vector<Nanoseconds>> duration;       // device, cell
-};
 
 std::vector<std::vector<Cell>> cut_rows_into_cells(const Schedule& schedule) {
   std::vector<std::vector<Cell>> cells;
@@ -165,51 +145,44 @@ void run_cell(Cell& cell, Nanoseconds begin, Nanoseconds duration) {
   cell.end = begin + duration;
 }
 
-// By hop: the receiver's cell before which its receive stands. Where that is, is held against PyTorch's own tables
-// elsewhere (tests/property/posted_receives_test.cpp); here it is only timed.
-std::vector<std::size_t> posted_cells(const Schedule& schedule, const Outcome& outcome) {
-  const OpIndex ops(schedule);
-  const std::vector<std::int32_t> posted = posted_receives(ops);
-  std::vector<std::size_t> before;
-  for (const Hop& hop : outcome.hops) {
-    std::size_t left = static_cast<std::size_t>(posted.at(static_cast<std::size_t>(ops.user(hop.op))) -
-                                                ops.row_begin(static_cast<std::int32_t>(hop.to_device)));
-    std::size_t cell = 0;
-    for (; left > 0; ++cell) left -= outcome.cells[hop.to_device][cell].members.size();
-    before.push_back(cell);
-  }
-  return before;
-}
-
-// `posted`: by hop, of late ones.
-void send(const std::vector<Input>& inputs, const std::vector<std::size_t>& posted, Outcome& outcome) {
-  for (const Input& input : inputs) {
-    const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
-    if (input.hop < 0 || !finished(producer)) continue;
-    const auto number = static_cast<std::size_t>(input.hop);
-    Hop& hop = outcome.hops[number];
+// Every hop whose ends are known: after its maker and, where receives have places, after the cell in front of its own.
+bool start_hops(const PostedHops& posting, Outcome& outcome) {
+  bool progress = false;
+  for (std::size_t h = 0; h < outcome.hops.size(); ++h) {
+    Hop& hop = outcome.hops[h];
+    const Cell& producer = outcome.cells[hop.from_device][hop.from_cell];
+    if (finished(hop) || !finished(producer)) continue;
     hop.begin = producer.end;
-    if (!posted.empty() && posted[number] > 0) {
-      hop.begin = std::max(hop.begin, outcome.cells[hop.to_device][posted[number] - 1].end);
+    if (!posting.before.empty() && posting.before[h] > 0) {
+      const Cell& in_front = outcome.cells[hop.to_device][posting.before[h] - 1];
+      if (!finished(in_front)) continue;
+      hop.begin = std::max(hop.begin, in_front.end);
     }
     hop.end = hop.begin + hop.duration;
+    progress = true;
   }
+  return progress;
 }
 
-// Transfers start with the end of what they carry, late ones when the receiver has come to their receive, too; nobody
-// waits for a send.
-void time_overlapped(const Schedule& schedule, const Plan& plan, bool late, Outcome& outcome) {
-  const std::vector<std::size_t> posted = late ? posted_cells(schedule, outcome) : std::vector<std::size_t>{};
+// Transfers start with the end of what they carry, late ones when the receiver has come to their receive, too; a cell
+// waits for a send only where exchanges are joined.
+void time_overlapped(const Schedule& schedule, const Plan& plan, const PostedHops& posting, Outcome& outcome) {
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
     progress = run_copies(schedule, outcome);
+    progress = start_hops(posting, outcome) || progress;
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
-      send(plan.inputs[d][head[d]], posted, outcome);
       Cell& cell = outcome.cells[d][head[d]];
       if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       if (!copies_are_back(cell, d, outcome)) continue;
+      bool joined = true;
+      for (const std::size_t hop : posting.awaited_by(d, head[d])) {
+        joined = joined && finished(outcome.hops[hop]);
+        cell.ready = std::max(cell.ready, outcome.hops[hop].end);
+      }
+      if (!joined) continue;
       run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
       lane[d] = cell.end;
       ++head[d];
@@ -218,57 +191,7 @@ void time_overlapped(const Schedule& schedule, const Plan& plan, bool late, Outc
   }
 }
 
-struct Entry {
-  bool is_hop = false;
-  std::size_t index = 0;  // of the hop, or of the device's cell
-};
-using Lists = std::vector<std::vector<Entry>>;
-
-bool placed(const std::vector<Entry>& list, bool is_hop, std::size_t index) {
-  return std::any_of(list.begin(), list.end(), [&](const Entry& e) { return e.is_hop == is_hop && e.index == index; });
-}
-
-// The hop that carries the output of `op`, or null.
-const Hop* hop_of(const Op& op, const Outcome& outcome) {
-  for (const Hop& hop : outcome.hops) {
-    if (key_of(hop.op) == key_of(op)) return &hop;
-  }
-  return nullptr;
-}
-
-bool may_be_placed(const std::vector<Input>& inputs, const std::vector<Entry>& list) {
-  return std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-    return input.hop >= 0 ? placed(list, true, static_cast<std::size_t>(input.hop))
-                          : placed(list, false, input.producer.cell);
-  });
-}
-
-// Per device: cells and transfers in the order in which they will hold its lane. The producer places both ends of a
-// transfer right behind its cell; each sweep looks at one cell of each device.
-Lists place_transfers(const Plan& plan, const Outcome& outcome) {
-  Lists lists(outcome.cells.size());
-  std::vector<std::size_t> head(outcome.cells.size(), 0);
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
-      if (head[d] == outcome.cells[d].size() || !may_be_placed(plan.inputs[d][head[d]], lists[d])) continue;
-      lists[d].push_back({false, head[d]});
-      for (const Op& op : outcome.cells[d][head[d]].members) {
-        const Hop* hop = hop_of(op, outcome);
-        if (hop == nullptr) continue;
-        const Entry entry{true, static_cast<std::size_t>(hop - outcome.hops.data())};
-        lists[d].push_back(entry);
-        lists[hop->to_device].push_back(entry);
-      }
-      ++head[d];
-      progress = true;
-    }
-  }
-  return lists;
-}
-
-void time_blocking(const Plan& plan, Outcome& outcome) {
-  const Lists lists = place_transfers(plan, outcome);
+void time_in_lists(const Lists& lists, const Plan& plan, Outcome& outcome) {
   std::vector<std::size_t> head(lists.size(), 0);
   std::vector<Nanoseconds> lane(lists.size(), 0);
   const auto at_head = [&](std::size_t d, std::size_t hop) {
@@ -396,8 +319,11 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
     auto& runs = outcome.copies.emplace_back();
     for (const Copy& copy : lane) runs.push_back(make_copy(copy, costs, schedule));
   }
-  if (mode == Mode::kOverlapped || mode == Mode::kLate) time_overlapped(schedule, plan, mode == Mode::kLate, outcome);
-  if (mode == Mode::kBlocking) time_blocking(plan, outcome);
+  if (mode == Mode::kOverlapped) time_overlapped(schedule, plan, {}, outcome);
+  if (mode == Mode::kLate) time_overlapped(schedule, plan, posted_hops(schedule, P2p::kLate, outcome), outcome);
+  if (mode == Mode::kJoined) time_overlapped(schedule, plan, posted_hops(schedule, P2p::kJoined, outcome), outcome);
+  if (mode == Mode::kBlocking) time_in_lists(place_transfers(plan, outcome), plan, outcome);
+  if (mode == Mode::kRendezvous) time_in_lists(list_meetings(outcome), plan, outcome);
   if (mode == Mode::kCoupled) time_coupled(slots_of(schedule, outcome.cells), plan, outcome);
   conclude(outcome);
   if (!outcome.deadlock) measure_memory(schedule, costs, outcome);

@@ -13,7 +13,7 @@
 
 namespace debubble::reference {
 
-enum class Mode { kOverlapped, kBlocking, kCoupled, kLate };
+enum class Mode { kOverlapped, kBlocking, kCoupled, kLate, kRendezvous, kJoined };
 
 // One op, or the two members of an overlapped pair, in the order of the device's row.
 struct Cell {

@@ -13,7 +13,7 @@
 namespace debubble::testing {
 namespace {
 
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate};
+constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
 
 std::vector<Nanoseconds> plain_durations(const Program& program, const Schedule& schedule, const StageCosts& costs) {
   return varied_durations(program, schedule, costs, Variation{}, 0);

@@ -11,6 +11,8 @@ import hollow
 import pastes
 
 KNOWN = ()
+
+
 def order_of(schedule, p, m):
     """TrainSchedule's ops of each stage: buffers are those of the microbatches in flight."""
     rows = []
@@ -24,6 +26,34 @@ def order_of(schedule, p, m):
                     counts[kind] += 1
         rows.append(ops)
     return rows
+
+
+def step_time(schedule, p, m, forward, backward, message):
+    """TrainSchedule's instructions on a virtual clock: a send and its receive meet, and hold both stages for a while."""
+    send = {"SendActivation": 1, "SendGrad": -1}
+    receive = {"RecvActivation": -1, "RecvGrad": 1}
+    rows = [[instruction.name for step in schedule.TrainSchedule(micro_batches=m, stages=p, stage_id=stage) for instruction in step]
+            for stage in range(p)]
+    rows = [[name for name in row if name in send or name in receive or name.endswith("Pass")] for row in rows]
+    clock, place, moved = [0] * p, [0] * p, True
+    while moved:
+        moved = False
+        for stage, row in enumerate(rows):
+            while place[stage] < len(row):
+                name = row[place[stage]]
+                if name.endswith("Pass"):
+                    clock[stage] += forward if name == "ForwardPass" else backward
+                else:
+                    other = stage + (send | receive)[name]
+                    at_other = rows[other][place[other]] if place[other] < len(rows[other]) else ""
+                    if at_other != (name.replace("Send", "Recv") if name in send else name.replace("Recv", "Send")):
+                        break
+                    clock[stage] = clock[other] = max(clock[stage], clock[other]) + message
+                    place[other] += 1
+                place[stage] += 1
+                moved = True
+    assert all(at == len(row) for at, row in zip(place, rows)), "the instructions do not end"
+    return max(clock)
 
 
 def _pre_transformer_block(*_):
@@ -135,6 +165,10 @@ def main():
     for p, m in itertools.product((1, 2, 3, 4, 8), (1, 2, 3, 4, 5, 8, 13, 16)):
         if witness.wanted("order"):
             witness.check("order", f"order: p {p}, m {m}", order_of(schedule, p, m), witness.order("-p", str(p), "-m", str(m)))
+            ran = witness.run("compare", "--runs-in", "deepspeed", "--schedules", "1f1b", "-p", str(p), "-m", str(m), "--times", "f=6ms,b=13ms",
+                              "--comm", "2ms", "--format", "json")
+            witness.check("step", f"step: p {p}, m {m}", step_time(schedule, p, m, 6, 13, 2),
+                          json.loads(ran.stdout)["runs"][0]["makespan_ns"] // 10**6)
     if witness.wanted("cut"):
         compare_cuts(witness, torch, module)
     compare_configurations(witness, config_of)

@@ -1,5 +1,6 @@
 """What Megatron-LM itself makes of a line of arguments and of a schedule: its parser, checks, groups, model, functions."""
 import argparse
+import collections
 import contextlib
 import dataclasses
 import io
@@ -33,6 +34,7 @@ from megatron.core.models.gpt import GPTModel, gpt_layer_specs  # noqa: E402
 from megatron.core.num_microbatches_calculator import ConstantNumMicroBatchesCalculator  # noqa: E402
 from megatron.core.optimizer.optimizer_config import OptimizerConfig  # noqa: E402
 from megatron.core.pipeline_parallel import combined_1f1b, schedules  # noqa: E402
+from megatron.core.pipeline_parallel.p2p_communication import P2PCommunicator  # noqa: E402
 from megatron.core.tokenizers.utils.build_tokenizer import vocab_size_with_padding  # noqa: E402
 from megatron.core.transformer import dot_product_attention, transformer_block  # noqa: E402
 from megatron.core.transformer.enums import LayerType  # noqa: E402
@@ -207,6 +209,46 @@ class Links:
         return lambda *_, **__: (Tensor(), Tensor()) if both else Tensor()
 
 
+class Handle:
+    def __init__(self, events, end):
+        self.wait = lambda: events.append(("wait", end))
+
+
+class Runs:
+    """Takes 0F0 as a run of F."""
+
+    def __init__(self, events):
+        self.append = lambda op: events.append(("run", ("F" if "F" in op else "B", op)))
+
+
+class TimedLinks(P2PCommunicator):
+    """Megatron's own communicator, which writes down what it would post and wait for (virtual_clock.py)."""
+
+    def __init__(self, rank, size, config):
+        self.pp_group, self.config, self.virtual_pipeline_model_parallel_size = Group(rank, size), config, config.chunks
+        self.events, self.counts = [], collections.Counter()
+
+    is_pp_first_stage = property(lambda self: self.current_stage == 0)
+    is_pp_last_stage = property(lambda self: self.current_stage == self.total_stages - 1)
+
+    def _communicate(self, *, tensor_send_next, tensor_send_prev, recv_prev, recv_next, wait_on_reqs=True, **_):
+        rank, size = self.current_stage, self.total_stages
+        wanted = {"send_next": tensor_send_next is not None, "recv_prev": recv_prev, "send_prev": tensor_send_prev is not None,
+                  "recv_next": recv_next}
+        receiver = {"send_next": ("F", (rank + 1) % size), "recv_prev": ("F", rank), "send_prev": ("B", (rank - 1) % size),
+                    "recv_next": ("B", rank)}
+        handles = {}
+        for name in (name for name in wanted if wanted[name]):
+            end = (name[0], *receiver[name], self.counts[name])
+            self.counts[name] += 1
+            self.events.append(("post", end))
+            handles[name] = Handle(self.events, end)
+        if wait_on_reqs:
+            for handle in handles.values():
+                handle.wait()
+        return Tensor() if recv_prev else None, Tensor() if recv_next else None, handles
+
+
 class Config:
     """The schedule's settings: those that are named, and nothing else is on."""
 
@@ -224,9 +266,15 @@ schedules.is_pp_first_stage = lambda group: group.rank() == 0
 schedules.is_pp_last_stage = lambda group: group.rank() == group.size() - 1
 
 
-def order_of(p, m, v, group, combined=False):
+def events_of(p, m, v, group, flush):
+    """What each rank posts, waits for and runs where transfers overlap, `flush` with --overlap-p2p-communication-warmup-flush."""
+    return order_of(p, m, v, group, timed={"overlap_p2p_comm": v > 1, "batch_p2p_comm": v == 1, "overlap_p2p_comm_warmup_flush": flush})
+
+
+def order_of(p, m, v, group, combined=False, timed=None):
     """Each rank's ops in the order of Megatron's own function, as 0F0: stage, kind, microbatch. `combined`: with
-    --overlap-moe-expert-parallel-comm, a forward pass before the backward pass that it runs beside."""
+    --overlap-moe-expert-parallel-comm, a forward pass before the backward pass that it runs beside. `timed`: settings of the
+    transfers, for events_of."""
     run = schedules.forward_backward_pipelining_with_interleaving if v > 1 else (
         schedules.forward_backward_pipelining_without_interleaving) if p > 1 else schedules.forward_backward_no_pipelining
     rows = []
@@ -234,9 +282,12 @@ def order_of(p, m, v, group, combined=False):
     try:
         for rank in range(p):
             ops = []
-            config = Config(microbatch_group_size_per_vp_stage=group or p, pipeline_model_parallel_size=p, hidden_size=8, batch_p2p_comm=True,
+            config = Config(microbatch_group_size_per_vp_stage=group or p, pipeline_model_parallel_size=p, hidden_size=8,
                             chunks=v if v > 1 else None, virtual_pipeline_model_parallel_size=v if v > 1 else None,
-                            overlap_moe_expert_parallel_comm=combined)
+                            overlap_moe_expert_parallel_comm=combined, **(timed or {"batch_p2p_comm": True}))
+            links = TimedLinks(rank, p, config) if timed else Links(rank, p, config)
+            if timed:
+                ops = Runs(links.events)
 
             def forward(function, data, model, count, tensor, store, *_, current_microbatch=None, rank=rank, ops=ops, **__):
                 ops.append(f"{model.chunk * p + rank}F{current_microbatch}")
@@ -256,7 +307,6 @@ def order_of(p, m, v, group, combined=False):
             chunks = [torch.nn.Identity() for _ in range(v)]
             for index, chunk in enumerate(chunks):
                 chunk.config, chunk.chunk, chunk.model_type = config, index, ModelType.encoder_or_decoder
-            links = Links(rank, p, config)
             shared = object.__new__(schedules.ProcessGroupCollection)
             for name in ("tp", "cp"):
                 object.__setattr__(shared, name, Group(0, 1))
@@ -264,7 +314,7 @@ def order_of(p, m, v, group, combined=False):
             with NoDevice():
                 run(forward_step_func=None, data_iterator=[None] * v, model=chunks, num_microbatches=m, seq_length=8,
                     micro_batch_size=1, forward_only=False, p2p_communicator=links, pg_collection=shared)
-            rows.append(ops)
+            rows.append(links.events if timed else ops)
     finally:
         (schedules.forward_step, schedules.backward_step, schedules.deallocate_output_tensor,
          combined_1f1b.combined_forward_backward_step) = plain

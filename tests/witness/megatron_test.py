@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Lines of arguments and orders, as Megatron-LM has them and as the command reads them."""
+import json
 import logging
 import os
 import shlex
@@ -8,6 +9,7 @@ import door
 import hollow
 import megatron_lines
 import pastes
+import virtual_clock
 
 # Experts of fewer tensor ranks than the rest; a head that a layout puts before the last stage; norms of queries and keys have
 # biases, too; an activation that the default fusion does not know.
@@ -56,6 +58,29 @@ def orders(witness, package):
                 schedule = ("--schedule", "interleaved", "-v", str(v), "--param", f"group={group}") if v > 1 else ()
                 ours = witness.order("-p", str(p), "-m", str(m), *schedule, "--param", "extra_warmup=1")
                 witness.check("order", f"combined, p {p}, m {m}, v {v}, group {group}", truth, ours)
+
+
+def steps(witness, package):
+    """The step where messages take a while, by what each rank posts and waits for; --runs-in knows it but for the flush."""
+    forward, backward, message = 12, 26, 3
+    for p in (2, 3, 4, 8):
+        for v in (1, 2, 3):
+            for m in (2, 4, 8, 9, 12, 16):
+                for group in sorted({p, p + 1, 2 * p, m}) if v > 1 else (None,):
+                    for flush in (False, True) if v > 1 else (False,):
+                        case = f"step: p {p}, m {m}, v {v}, group {group}{', flush' * flush}"
+                        if not witness.wanted(case):
+                            continue
+                        try:
+                            events = package.events_of(p, m, v, group, flush)
+                        except (ValueError, RuntimeError):
+                            continue  # refusals are among the lines
+                        truth = virtual_clock.step_time(events, {"F": forward, "B": backward}, message)
+                        schedule = ("--schedules", "interleaved", "-v", str(v), "--param", f"group={group}") if v > 1 else ("--schedules", "1f1b")
+                        ran = witness.run("compare", "--runs-in", "megatron", *schedule, *(("--p2p", "overlapped") if flush else ()), "-p", str(p),
+                                          "-m", str(m), "--times", f"f={forward * v}ms,b={backward * v}ms", "--comm", f"{message}ms", "--format", "json")
+                        found = json.loads(ran.stdout)["runs"]
+                        witness.check("step", case, truth, found[0]["makespan_ns"] / 10**6 if found and "makespan_ns" in found[0] else ran.stderr)
 
 
 def runs(witness, package):
@@ -151,6 +176,8 @@ def main():
     pastes.compare(witness, "megatron", accepts(package))
     if witness.wanted("order"):
         orders(witness, package)
+    if witness.wanted("step"):
+        steps(witness, package)
     runs(witness, package)
     witness.finish()
 

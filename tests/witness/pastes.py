@@ -15,7 +15,8 @@ BESIDE = re.compile("note: [^:]*: (the model, its sequence|PipelineModule|tensor
 
 def runs(zero):
     """Each once in a field that differs: split, cut, schedule, formats, memory, step, experts; `zero` where the field is another."""
-    pipelines = ("-p 1 -m 4", "-p 4 -m 8", "-p 4 -m 8 --p2p coupled", "-p 4 -v 2 -m 8 --schedule interleaved",
+    pipelines = ("-p 1 -m 4", "-p 4 -m 8", "-p 4 -m 8 --p2p coupled", "-p 4 -m 8 --p2p rendezvous", "-p 4 -v 2 -m 8 --schedule interleaved",
+                 "-p 4 -v 2 -m 8 --schedule interleaved --param rounding=pytorch --p2p late", "-p 4 -v 2 -m 8 --schedule zb-v --p2p late",
                  "-p 4 -v 4 -m 16 --schedule interleaved --p2p coupled", "-p 4 -v 2 -m 10 --schedule interleaved --param group=5",
                  "-p 4 -v 2 -m 10 --schedule interleaved", "-p 4 -v 2 -m 2 --schedule interleaved", "-p 4 -m 3",
                  "-p 4 -m 8 --partition even", "-p 4 -m 8 --partition 10,8,8,8", "-p 4 -m 8 --partition torchtitan",

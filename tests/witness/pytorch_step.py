@@ -1,5 +1,4 @@
-"""How long a step of PyTorch's own step code takes on a virtual clock: each rank's code is run without a model and writes down
-what it posts, waits for and computes; a message begins when both sides have posted it."""
+"""What each rank's own step code of PyTorch posts, waits for and runs: the code is run without a model and writes it down."""
 import types
 
 
@@ -62,27 +61,3 @@ def events_of(schedules, made):
             schedules._batch_p2p, schedules._sorted_batch_p2p, schedules._wait_batch_p2p = before
         all_events.append(events)
     return all_events
-
-
-def step_time(all_events, times, hop):
-    """The end of the last op, in the units of `times` (by F, B, I, W) and `hop`; None where ranks wait for ever."""
-    posted, clock, place, last = {}, [0] * len(all_events), [0] * len(all_events), 0
-    moved = True
-    while moved:
-        moved = False
-        for rank, events in enumerate(all_events):
-            while place[rank] < len(events):
-                what, of = events[place[rank]]
-                if what == "run":
-                    clock[rank] += times[of[0]]
-                    last = max(last, clock[rank])
-                elif what == "post":
-                    posted[of] = clock[rank]
-                else:
-                    both = [posted.get((side, *of[1:])) for side in "sr"]
-                    if None in both:
-                        break
-                    clock[rank] = max(clock[rank], max(both) + hop)
-                place[rank] += 1
-                moved = True
-    return last if all(at == len(events) for at, events in zip(place, all_events)) else None

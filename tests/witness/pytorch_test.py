@@ -6,6 +6,7 @@ import logging
 import door
 import hollow
 import pytorch_step
+import virtual_clock
 
 KNOWN = ()
 V_SHAPED = ("ZBVZeroBubble", "DualPipeV")
@@ -58,7 +59,7 @@ def compare_step(witness, events, case, v, flags):
                          *flags[2:])
     runs = json.loads(answer.stdout)["runs"]
     ours = runs[0]["makespan_ns"] // 10**6 if runs and runs[0].get("makespan_ns") else answer.stderr
-    witness.check("steps", case, pytorch_step.step_time(events, times, hop), ours)
+    witness.check("steps", case, virtual_clock.step_time(events, times, hop), ours)
 
 
 def sorted_reshards(row):

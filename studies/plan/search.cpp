@@ -32,15 +32,13 @@ class SearchRun {
 
   SearchResult run() {
     state_.evaluate_bases(options_.threads, progress_);
-    for (const VariantId& id : state_.simulated()) {
-      if (keep_ != nullptr && !keep_(state_.choice_of(id))) continue;
+    for (const VariantId& id : simulated_before()) {
       take(id, *state_.find(id));
-      ++known_[id.base];
-      if (state_.is_memory_cut_of_another(id)) ++result_.space;
+      state_.is_second_try(id) ? ++result_.space : ++known_[id.base];
     }
     list_kept();
     order_bases();
-    add_memory_cuts_of_simulated();
+    add_second_tries(simulated_before());
     tell();
     while (!out_of_time() && step()) {
     }
@@ -130,22 +128,48 @@ class SearchRun {
     }
     state_.bound(ids, options_.threads);
     for (const VariantId& id : ids) enqueue(id);
-    add_memory_cuts(ids);
+    add_second_tries(ids);
   }
 
-  // Of those that do not fit as they are.
-  void add_memory_cuts(const std::vector<VariantId>& ids) {
-    for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
-      if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
-      ++result_.space;
-      enqueue(id);
+  // Of those that do not fit as they are: cut for the memory, and with more blocks recomputed.
+  void add_second_tries(const std::vector<VariantId>& ids) {
+    add_new(state_.memory_cuts_of(ids, options_.threads));
+    std::vector<VariantId> left = ids;
+    while (!left.empty()) {  // what fits by a bound, and not by a closer one of an earlier search, is tried again
+      std::erase_if(left, [&](const VariantId& id) { return bound_of(*state_.find(id)) >= limit(); });
+      left = add_new(fewest_blocks_of(left));
     }
   }
 
-  void add_memory_cuts_of_simulated() {
+  // They have not the least memory: more of the blocks take less, and all of them the least.
+  [[nodiscard]] bool has_fewest_blocks() const { return options_.objective == PlanObjective::kStep; }
+
+  std::vector<VariantId> fewest_blocks_of(const std::vector<VariantId>& ids) {
+    if (!has_fewest_blocks()) return {};
+    std::vector<VariantId> more = state_.fewest_blocks_of(ids, options_.threads);
+    std::erase_if(more, [&](const VariantId& id) { return !is_kept(id); });
+    return more;
+  }
+
+  [[nodiscard]] bool is_kept(const VariantId& id) const { return keep_ == nullptr || keep_(state_.choice_of(id)); }
+
+  // Returns those that were not there.
+  std::vector<VariantId> add_new(const std::vector<VariantId>& ids) {
+    std::vector<VariantId> fresh;
+    for (const VariantId& id : ids) {
+      if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
+      ++result_.space;
+      enqueue(id);
+      fresh.push_back(id);
+    }
+    return fresh;
+  }
+
+  // That are of this search.
+  [[nodiscard]] std::vector<VariantId> simulated_before() const {
     std::vector<VariantId> ids = state_.simulated();
-    if (keep_ != nullptr) std::erase_if(ids, [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
-    add_memory_cuts(ids);
+    std::erase_if(ids, [&](const VariantId& id) { return !is_kept(id) || (id.blocks > 0 && !has_fewest_blocks()); });
+    return ids;
   }
 
   void enqueue(const VariantId& id) {
@@ -205,7 +229,7 @@ class SearchRun {
     for (const VariantId& id : ids) {
       if (std::find(first.begin(), first.end(), id) == first.end()) enqueue(id);
     }
-    add_memory_cuts({fresh, ids.end()});
+    add_second_tries({fresh, ids.end()});
   }
 
   // With a budget something must be found before all bounds are known: those of what was refined that are most likely
@@ -236,7 +260,7 @@ class SearchRun {
       const Evaluation& one = *state_.find(id);
       one.kind == Evaluation::Kind::kRefined ? enqueue(id) : take(id, one);
     }
-    add_memory_cuts(ids);
+    add_second_tries(ids);
   }
 
   void take(const VariantId& id, const Evaluation& one) {
@@ -314,7 +338,7 @@ class SearchRun {
   std::vector<std::size_t> order_;            // bases by their bound
   std::size_t next_ = 0;
   std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
-  std::set<VariantId> added_;                    // with --partition memory, which the space's bases do not have
+  std::set<VariantId> added_;                    // which the space's bases do not have
   std::int64_t told_ = 0;
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
   double least_excluded_ = std::numeric_limits<double>::infinity();  // of the bounds of those left out of the queue

@@ -307,8 +307,13 @@ class SpaceMaker {
     const bool modelled = request_.heads > 0;
     for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline, place_of(request_, "recompute"))) {
       if (!modelled && mode.word > 0) continue;
+      if (mode.fewest) {
+        space_.fewest_blocks = request_.job.transformer.recompute_blocks.empty();
+        continue;
+      }
       base.recompute = mode.word;
       base.recompute_stages = mode.stages;
+      base.recompute_first = mode.first;
       for (const bool sequence : sequence_modes(base)) {
         base.sequence = sequence;
         space_.bases.push_back(base);
@@ -341,6 +346,11 @@ class SpaceMaker {
       all.emplace_back(
           "where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
           "names others");
+    }
+    if (space_.fewest_blocks) {
+      all.emplace_back(
+          "where a run fits only with recomputation, also the fewest of the first blocks of each stage recompute with "
+          "which it fits, if its order does not depend on costs: --fix recompute=full:first:4 says how many");
     }
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {

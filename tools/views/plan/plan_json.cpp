@@ -38,6 +38,7 @@ Json choice_json(const Plan& plan, const PlanChoice& choice) {
           {"microbatches", choice.microbatches},
           {"recompute", kRecomputeWords[choice.recompute]},
           {"recompute_stages", choice.recompute_stages},
+          {"recompute_blocks", blocks_word(choice)},
           {"schedule", choice.schedule},
           {"chunks", choice.chunks},
           {"params", params},

@@ -244,7 +244,7 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
   return flags;
 }
 
-std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan) {
+std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan, const std::vector<int>& cut) {
   std::string flags;
   const auto add = [&](bool differs, const std::string& flag) {
     if (differs) flags += " --" + flag;
@@ -257,7 +257,8 @@ std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan)
   add(plan.pipeline == 1 && run.schedule != plan.schedule, "schedule " + plan.schedule);
   add(chunks_flag(plan.schedule, plan.chunks).empty() && run.chunks != plan.chunks,
       "chunks " + std::to_string(plan.chunks));
-  add(plan.partition.empty() && !run.partition.empty(), std::string("partition ") + kBalancedCut);
+  add(plan.partition.empty() && !run.partition.empty(),
+      "partition " + (cut.size() > 1 ? partition_text(cut) : kBalancedCut));
   add(plan.recompute == 0 && run.recompute != 0, "recompute none");
   return flags;
 }

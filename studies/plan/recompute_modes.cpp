@@ -70,4 +70,17 @@ std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named
   return modes;
 }
 
+void say_recompute_modes(bool open, bool fewest, std::vector<std::string>& restrictions) {
+  if (open) {
+    restrictions.emplace_back(
+        "where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
+        "names others");
+  }
+  if (fewest) {
+    restrictions.emplace_back(
+        "where a run fits only with recomputation, also the fewest of the first blocks of each stage recompute with "
+        "which it fits, if its order does not depend on costs: --fix recompute=full:first:4 says how many");
+  }
+}
+
 }  // namespace debubble

@@ -23,4 +23,7 @@ struct RecomputeMode {
 [[nodiscard]] std::vector<RecomputeMode> recompute_modes(const std::vector<std::string>* named, int devices,
                                                          const std::string& place);
 
+// What they leave out, where they are open, or the fewest blocks are among them.
+void say_recompute_modes(bool open, bool fewest, std::vector<std::string>& restrictions);
+
 }  // namespace debubble

@@ -43,6 +43,7 @@ class PlanEvaluations {
   // Of choices that recompute nothing, or the first blocks of each stage, and do not fit so: the same with the fewest
   // more that fit by the bounds, where the space has them and the order does not depend on costs; bounded.
   [[nodiscard]] std::vector<VariantId> fewest_blocks_of(const std::vector<VariantId>& ids, int threads);
+  [[nodiscard]] bool may_recompute_more(const VariantId& id);
   // Whether it is one of these two, which the space's bases do not have.
   [[nodiscard]] bool is_second_try(const VariantId& id) const {
     return id.base >= space_.bases.size() || id.blocks > 0;
@@ -56,7 +57,6 @@ class PlanEvaluations {
 
   void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
   void make_all_step_costs(const std::vector<VariantId>& ids, int threads);
-  [[nodiscard]] bool may_recompute_more(const VariantId& id);
   [[nodiscard]] StepKey step_key(const VariantId& id) const;
 
   PlanRequest request_;

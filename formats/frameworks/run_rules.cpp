@@ -232,8 +232,8 @@ void RunRules::add_recomputation(const FrameworkChoice& choice, RuleFacts& facts
   if (!choice.recompute_stages.empty()) {
     facts.set("RECOMPUTED_STAGES", RuleFacts::Words{choice.recompute_stages});
   }
-  if (!job_.blocks.empty())
-    facts.set("RECOMPUTED_BLOCKS", RuleFacts::Words{job_.blocks.substr(0, job_.blocks.find(':'))});
+  const std::string& blocks = blocks_of(choice);
+  if (!blocks.empty()) facts.set("RECOMPUTED_BLOCKS", RuleFacts::Words{blocks.substr(0, blocks.find(':'))});
   if (choice.recompute == 1)
     facts.set("RECOMPUTED_MODULES", modules_of(job_.modules.empty() ? "core_attn" : job_.modules));
 }
@@ -257,7 +257,7 @@ void RunRules::add_megatron(const FrameworkChoice& choice, RuleFacts& facts) con
     set_typed(facts, "ckpt-format", "fsdp_dtensor");
   }
   if (choice.recompute == 2) {
-    const bool first = job_.blocks.starts_with("first:");
+    const bool first = blocks_of(choice).starts_with("first:");
     set_typed(facts, "recompute-granularity", "full");
     set_typed(facts, "recompute-method", first ? "block" : "uniform");
     set_typed(facts, "recompute-num-layers", 1);

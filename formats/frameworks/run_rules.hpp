@@ -59,6 +59,7 @@ struct FrameworkChoice {
   std::int64_t microbatches = 1;
   int recompute = 0;  // 1: selective, 2: full
   std::string recompute_stages;
+  std::string blocks;      // "first:4": of the choice; empty: those of the job
   std::string rank_order;  // "tp-cp-pp-dp"; empty: tp-cp-dp-pp
   std::string layout;      // of the cut, in Megatron-LM's letters; empty: some layout
   bool by_table = false;   // an order that the framework has no name for may be told as a table
@@ -84,6 +85,9 @@ class RunRules {
   };
   [[nodiscard]] RuleFacts facts_of(const FrameworkChoice& choice) const;
   [[nodiscard]] const FrameworkRule* first_broken(const RuleFacts& facts) const;
+  [[nodiscard]] const std::string& blocks_of(const FrameworkChoice& choice) const {
+    return choice.blocks.empty() ? job_.blocks : choice.blocks;
+  }
   void add_order(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_recomputation(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_megatron(const FrameworkChoice& choice, RuleFacts& facts) const;

@@ -149,6 +149,7 @@ PlanChoice BesidePlan::chosen(const PlannerDecision& decision, int stages, int r
   choice.chunks = 1;
   choice.params.clear();  // of the plan's own schedule
   choice.recompute_stages.clear();
+  choice.recompute_first = 0;
   choice.schedule = stages > 1 ? schedule_ : "1f1b";
   if (replicas == 1 && choice.context == 1) choice.zero = 0;
   if (!request_.job.transformer.model.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cost_models/recompute_rule.hpp"
 #include "formats/run/run_words.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
@@ -74,6 +75,7 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.transformer.recompute = choice.recompute == 0 ? "" : kRecomputeWords[choice.recompute];
   flags.transformer.recompute_stages = choice.recompute_stages;
   if (choice.recompute == 0) flags.transformer.recompute_blocks.clear();
+  if (choice.recompute_first > 0) flags.transformer.recompute_blocks = blocks_word(choice);
   if (choice.recompute != 1) flags.transformer.recompute_modules.clear();  // those of --recompute selective
   return flags;
 }
@@ -94,13 +96,21 @@ FrameworkChoice framework_choice(const PlanChoice& choice) {
   seen.microbatches = choice.microbatches;
   seen.recompute = choice.recompute;
   seen.recompute_stages = choice.recompute_stages;
+  seen.blocks = blocks_word(choice);
   seen.rank_order = choice.rank_order;
   return seen;
 }
 
-std::string on_stages(const PlanChoice& choice) {
+std::string what_recomputes(const PlanChoice& choice) {
+  if (choice.recompute_first > 0) {
+    return " " + to_string(RecomputeRule{RecomputeRule::How::kFirst, choice.recompute_first});
+  }
   const std::string& stages = choice.recompute_stages;
   return stages.empty() ? "" : (stages == "0" ? " on stage " : " on stages ") + stages;
+}
+
+std::string blocks_word(const PlanChoice& choice) {
+  return choice.recompute_first > 0 ? "first:" + std::to_string(choice.recompute_first) : "";
 }
 
 std::string to_string(const PlanChoice& choice) {
@@ -124,7 +134,7 @@ std::string to_string(const PlanChoice& choice) {
   }
   add("; ", counted(choice.microbatches, "microbatch") + " of " + counted(choice.microbatch, "sample"));
   if (choice.recompute > 0) add("; ", std::string(kRecomputeWords[choice.recompute]) + " recomputation");
-  text += on_stages(choice);
+  text += what_recomputes(choice);
   if (!choice.partition.empty()) add("; ", "partition " + choice.partition);
   if (!choice.rank_order.empty()) add("; ", "ranks in the order " + choice.rank_order);
   return text;
@@ -146,7 +156,7 @@ int complexity(const PlanChoice& choice) {
   const int sharded = choice.zero > 1 ? 2 : 0;
   const int order = choice.schedule == "1f1b" ? 0 : choice.schedule == "interleaved" ? 1 : 3;
   const int unusual = (choice.params.empty() ? 0 : 1) + (choice.rank_order.empty() ? 0 : 1) +
-                      (choice.partition.empty() ? 0 : 1) + (choice.recompute_stages.empty() ? 0 : 1);
+                      (choice.partition.empty() ? 0 : 1) + (what_recomputes(choice).empty() ? 0 : 1);
   return split + sharded + order + unusual + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
 }
 

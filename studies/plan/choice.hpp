@@ -11,6 +11,7 @@
 namespace debubble {
 
 inline constexpr const char* kRecomputeWords[] = {"none", "selective", "full"};
+inline constexpr int kFullRecomputation = 2;
 
 struct PlanChoice {
   int tensor = 1;
@@ -24,6 +25,7 @@ struct PlanChoice {
   int microbatches = 1;          // per pipeline and step
   int recompute = 0;             // of kRecomputeWords
   std::string recompute_stages;  // "0-2": on these only; empty: on all
+  int recompute_first = 0;       // the first so many blocks of each stage only; 0: every block, or the job's own rule
   std::string schedule;
   int chunks = 1;  // stages per device
   // What a plain run leaves as it is: empty, the job's own.
@@ -49,8 +51,11 @@ std::string leave_out_idle(int zero, StepFlags& step);
 // "tp 4, pp 8, dp 2, ZeRO-1; interleaved, 2 stages per device; 512 microbatches of 1 sample; selective recomputation"
 [[nodiscard]] std::string to_string(const PlanChoice& choice);
 
-// " on stages 0-2", of those that alone recompute; empty: all do, or none.
-[[nodiscard]] std::string on_stages(const PlanChoice& choice);
+// " on stages 0-2", " of the first 4 blocks of each stage": of what alone recomputes; empty: all do, or none.
+[[nodiscard]] std::string what_recomputes(const PlanChoice& choice);
+
+// As --recompute-blocks takes it: "first:4"; empty: as the job has it.
+[[nodiscard]] std::string blocks_word(const PlanChoice& choice);
 
 // The simulation of it, to be pasted into a shell.
 [[nodiscard]] std::string command_of(const PlanChoice& choice, const ScenarioFlags& job);

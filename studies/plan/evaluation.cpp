@@ -15,6 +15,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/open_cuts.hpp"
+#include "studies/plan/stage_bounds.hpp"
 #include "studies/plan/step_costs.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -23,34 +24,6 @@ namespace {
 
 // A pattern of the order with few microbatches: of so many a row holds as much at once as of more, or less.
 int pattern_size(const PlanChoice& choice) { return std::min(choice.microbatches, 2 * choice.pipeline); }
-
-// Costs with or without what a training step adds; `order` is a pattern of the choice's.
-void bound_by(const OrderSummary& order, const StepCosts& step, const PlanChoice& choice, Evaluation& one) {
-  one.bound = std::max(one.bound, chained_step_bound(order, step.costs, step.chains, choice.microbatches));
-  const std::vector<Bytes> memory = memory_bound(order, step.costs);
-  for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
-  one.missing = missing_memory(memory, step.capacities);
-  one.only_tight = step.margin > 0 && missing_memory(memory, step.capacities, step.margin) > 0;
-  if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
-}
-
-// Of all layers, on one rank.
-Bytes state_bytes(const Scenario& scenario) {
-  Bytes sum = 0;
-  for (const ProfileLayer& layer : scenario.profile->layers) sum += least_states(scenario, layer);
-  return sum;
-}
-
-// What no device with the mean of all states has room for.
-Bytes missing_for_states(const Scenario& scenario, int devices) {
-  const MemoryLimits limits = make_memory_limits(scenario, devices).value;
-  if (limits.capacities.empty()) return 0;
-  const Bytes states = state_bytes(scenario);
-  Bytes all = 0;
-  for (int d = 0; d < devices; ++d)
-    all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
-  return std::max<Bytes>(0, (states - all) / devices);
-}
 
 // Raises the bound by that of the walk.
 bool is_too_slow(const Job& job, const Lowered& lowered, const Interest& interest, Evaluation& one) {
@@ -104,98 +77,6 @@ int engines_of(const PlanRequest& request) {
   return streams ? 2 : 1;
 }
 
-// The automatic cuts of a base's layers, by their number of stages: those of any ZeRO stage, as long as the layers take
-// the same times.
-class KnownCuts {
- public:
-  // Of the scenario of another ZeRO stage.
-  void use(const Scenario& scenario) {
-    std::vector<Nanoseconds> times = times_of(*scenario.profile);
-    if (scenario.transformer.recomputed != nullptr) {
-      const std::vector<Nanoseconds> again = times_of(*scenario.transformer.recomputed);
-      times.insert(times.end(), again.begin(), again.end());
-    }
-    if (times == times_) return;
-    times_ = std::move(times);
-    cuts_.clear();
-  }
-
-  [[nodiscard]] const CutRule* find(int stages) const {
-    const auto found = cuts_.find(stages);
-    return found == cuts_.end() ? nullptr : &found->second;
-  }
-  void keep(int stages, std::vector<int> cut) { cuts_.emplace(stages, as_cut(std::move(cut))); }
-
- private:
-  static std::vector<Nanoseconds> times_of(const Profile& profile) {
-    std::vector<Nanoseconds> times;
-    for (const ProfileLayer& layer : profile.layers) times.push_back(layer_time(layer));
-    return times;
-  }
-
-  std::vector<Nanoseconds> times_;
-  std::map<int, CutRule> cuts_;
-};
-
-// Bounds of the variants of one base and one ZeRO stage.
-class BoundsOfStage {
- public:
-  BoundsOfStage(const PlanRequest& request, const PlanChoice& choice, KnownCuts& cuts)
-      : scenario_(check_scenario(flags_of(choice, request.job))),
-        typed_(scenario_.partition),
-        missing_(missing_for_states(scenario_, choice.pipeline)),
-        cuts_(cuts) {
-    MemoryLimits limits = make_memory_limits(scenario_, choice.pipeline).value;
-    bare_.margin = share_to_stay_free(request, limits);
-    bare_.capacities = std::move(limits.capacities);
-    cuts_.use(scenario_);
-  }
-
-  Evaluation of(const PlanChoice& choice, const Pattern& pattern) {
-    if (!pattern.order) return pattern.refusal;
-    Evaluation one;
-    if (missing_ > 0) {
-      one.kind = Evaluation::Kind::kTooLarge;
-      one.missing = missing_;
-      return one;
-    }
-    try {
-      const auto same = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
-        return pattern.plain && known.first->placement == pattern.shape.placement;
-      });
-      if (same != known_.end()) {
-        bare_.costs = same->second;
-      } else {
-        bare_.costs = costs_of(pattern);
-        if (pattern.plain) known_.emplace_back(&pattern.shape, bare_.costs);
-      }
-      bound_by(*pattern.order, bare_, choice, one);
-    } catch (const InputError& error) {  // of this number of stages alone: others may be cut evenly
-      refuse(one, error);
-    }
-    return one;
-  }
-
- private:
-  StageCosts costs_of(const Pattern& pattern) {
-    // Where the output layer is taken out of the profile, others are cut.
-    const bool usual = typed_.automatic() && pattern.shape.vocabulary_barriers == 0;
-    const CutRule* const cut = usual ? cuts_.find(pattern.shape.stages) : nullptr;
-    scenario_.partition = cut != nullptr ? *cut : typed_;
-    StageCostsMade made = make_stage_costs(scenario_, pattern.shape);
-    if (usual && cut == nullptr) cuts_.keep(pattern.shape.stages, std::move(made.cut.layers));
-    shard_measured_states(scenario_, made.costs);
-    return std::move(made.costs);
-  }
-
-  Scenario scenario_;
-  CutRule typed_;
-  Bytes missing_;
-  KnownCuts& cuts_;
-  StepCosts bare_;
-  std::vector<std::pair<const Schedule*, StageCosts>> known_;  // by placement
-};
-
 }  // namespace
 
 Bytes share_to_stay_free(const PlanRequest& request, Bytes capacity, const MemoryLimits& limits) {
@@ -218,6 +99,14 @@ bool was_simulated(const Evaluation& one) { return has_step(one) || one.kind == 
 
 bool has_step(const Evaluation& one) {
   return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory;
+}
+
+bool lacks_room(const Evaluation& one) {
+  using Kind = Evaluation::Kind;
+  if (one.kind == Kind::kTooLarge) return one.memory_bound > 0;  // not the states alone
+  if (one.kind == Kind::kFits) return one.run.is_tight();
+  const bool open = one.kind == Kind::kBounded || one.kind == Kind::kRefined;
+  return one.kind == Kind::kOutOfMemory || (open && one.only_tight);
 }
 
 void refine(const PlanChoice& choice, const Pattern& pattern, const StepCosts& step, Evaluation& one) {
@@ -287,7 +176,7 @@ std::vector<Evaluation> bounded_all(const PlanRequest& request, const std::vecto
     std::size_t end = begin;
     while (end < all.size() && choices[end].zero == choices[begin].zero) ++end;
     try {
-      BoundsOfStage bounds(request, choices[begin], cuts);
+      StageBounds bounds(request, choices[begin], cuts);
       for (std::size_t k = begin; k < end; ++k) {
         all[k] = bounds.of(choices[k], patterns.at(pattern_key(choices[k])));
       }

@@ -50,6 +50,8 @@ struct Evaluation {
 [[nodiscard]] bool was_simulated(const Evaluation& one);
 // Whether it was, and came to its end.
 [[nodiscard]] bool has_step(const Evaluation& one);
+// Whether activations take more memory than is left, or than leaves free what is to stay so.
+[[nodiscard]] bool lacks_room(const Evaluation& one);
 
 // Of a device with so much for its allocator.
 [[nodiscard]] Bytes share_to_stay_free(const PlanRequest& request, Bytes capacity, const MemoryLimits& limits);

@@ -10,6 +10,7 @@
 #include "studies/plan/evaluation_codec.hpp"
 #include "studies/plan/open_cuts.hpp"
 #include "studies/plan/over_mpi.hpp"
+#include "studies/plan/stage_bounds.hpp"
 
 namespace debubble {
 
@@ -114,7 +115,7 @@ void PlanEvaluations::make_patterns(const std::vector<std::vector<PlanChoice>>& 
 }
 
 PlanEvaluations::StepKey PlanEvaluations::step_key(const VariantId& id) const {
-  return {id.base, id.zero, shapes_.at(&patterns_.at(pattern_key(choice_of(id))))};
+  return {id.base, id.zero, id.blocks, shapes_.at(&patterns_.at(pattern_key(choice_of(id))))};
 }
 
 void PlanEvaluations::make_all_step_costs(const std::vector<VariantId>& ids, int threads) {
@@ -125,7 +126,7 @@ void PlanEvaluations::make_all_step_costs(const std::vector<VariantId>& ids, int
     const auto [place, is_new] = steps_.try_emplace(key);
     if (!is_new) continue;
     fresh.emplace_back(id, &place->second);
-    shapes.push_back(&std::get<2>(key)->shape);
+    shapes.push_back(&std::get<const Pattern*>(key)->shape);
   }
   PlanWork work;
   work.here = [&](std::size_t k) {
@@ -169,7 +170,7 @@ std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<Variant
   std::vector<VariantId> asked;                // whose cut may help
   std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage: those not bounded before
   for (const VariantId& id : ids) {
-    if (is_memory_cut_of_another(id)) continue;
+    if (is_second_try(id)) continue;
     const Evaluation& one = *find(id);
     const bool too_large = one.kind == Evaluation::Kind::kTooLarge && one.memory_bound > 0;  // not the states alone
     if (!too_large && one.kind != Evaluation::Kind::kOutOfMemory) continue;
@@ -205,6 +206,47 @@ std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<Variant
     if (cut_may_fit_.at(id)) cuts.push_back(with_memory_cut(space_, id));
   }
   return cuts;
+}
+
+bool PlanEvaluations::may_recompute_more(const VariantId& id) {
+  const PlanChoice choice = choice_of(id);
+  if (id.base >= space_.bases.size() || (choice.recompute > 0 && id.blocks == 0)) return false;
+  const Pattern& pattern = patterns_.at(pattern_key(choice));
+  return lacks_room(*find(id)) && pattern.order && !pattern.order->planned;
+}
+
+std::vector<VariantId> PlanEvaluations::fewest_blocks_of(const std::vector<VariantId>& ids, int threads) {
+  if (!space_.fewest_blocks) return {};
+  std::vector<VariantId> asked;
+  std::vector<std::vector<VariantId>> groups;  // of one base: those not bounded before
+  for (const VariantId& id : ids) {
+    if (!may_recompute_more(id)) continue;
+    asked.push_back(id);
+    if (!more_blocks_.try_emplace(id, 0).second) continue;
+    if (groups.empty() || groups.back().front().base != id.base) groups.emplace_back();
+    groups.back().push_back(id);
+  }
+  std::vector<std::vector<FewestBlocks>> found(groups.size());
+  PlanWork here_alone;
+  here_alone.here = [&](std::size_t k) {
+    std::vector<PlanChoice> choices;
+    for (const VariantId& id : groups[k]) choices.push_back(choice_of(id));
+    found[k] = fewest_blocks(request_, std::move(choices), patterns_);
+  };
+  do_pieces(ranks_, groups.size(), threads, here_alone);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    for (std::size_t i = 0; i < groups[k].size(); ++i) {
+      VariantId id = groups[k][i];
+      id.blocks = more_blocks_[id] = static_cast<std::uint16_t>(found[k][i].blocks);
+      if (id.blocks > 0) evaluations_[id.base].try_emplace(id, std::move(found[k][i].bounds));
+    }
+  }
+  std::vector<VariantId> more;
+  for (VariantId id : asked) {
+    id.blocks = more_blocks_.at(id);
+    if (id.blocks > 0) more.push_back(id);
+  }
+  return more;
 }
 
 void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads) {

@@ -40,12 +40,20 @@ class PlanEvaluations {
   // Of choices that do not fit as the cut balances time: the same with --partition memory, where the space has them,
   // each device has one stage, and some cut may fit; bounded.
   [[nodiscard]] std::vector<VariantId> memory_cuts_of(const std::vector<VariantId>& ids, int threads);
-  [[nodiscard]] bool is_memory_cut_of_another(const VariantId& id) const { return id.base >= space_.bases.size(); }
+  // Of choices that recompute nothing, or the first blocks of each stage, and do not fit so: the same with the fewest
+  // more that fit by the bounds, where the space has them and the order does not depend on costs; bounded.
+  [[nodiscard]] std::vector<VariantId> fewest_blocks_of(const std::vector<VariantId>& ids, int threads);
+  [[nodiscard]] bool may_recompute_more(const VariantId& id);
+  // Whether it is one of these two, which the space's bases do not have.
+  [[nodiscard]] bool is_second_try(const VariantId& id) const {
+    return id.base >= space_.bases.size() || id.blocks > 0;
+  }
   // Those that were refined; none that Interest::below excludes.
   void simulate_all(const std::vector<VariantId>& ids, const Interest& interest, int threads);
 
  private:
-  using StepKey = std::tuple<std::uint32_t, std::uint16_t, const Pattern*>;  // base, ZeRO stage, shape
+  // Base, ZeRO stage, blocks that recompute, shape.
+  using StepKey = std::tuple<std::uint32_t, std::uint16_t, std::uint16_t, const Pattern*>;
 
   void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
   void make_all_step_costs(const std::vector<VariantId>& ids, int threads);
@@ -56,7 +64,8 @@ class PlanEvaluations {
   PlanRanks* ranks_;
   std::vector<BaseEvaluation> bases_;
   std::vector<std::map<VariantId, Evaluation>> evaluations_;  // by base
-  std::map<VariantId, bool> cut_may_fit_;  // of choices that do not fit as they are: whether a memory cut may
+  std::map<VariantId, bool> cut_may_fit_;           // of choices that do not fit as they are: whether a memory cut may
+  std::map<VariantId, std::uint16_t> more_blocks_;  // of choices that do not fit: as many as may; 0: there are none
   std::map<PatternKey, Pattern> patterns_;
   std::map<const Pattern*, const Pattern*> shapes_;    // of each pattern: the first with its shape
   std::map<int, std::vector<const Pattern*>> firsts_;  // by stages

@@ -220,8 +220,8 @@ std::vector<std::string> changed_words(const PlanChoice& from, const PlanChoice&
     words.insert(words.end(), to.params.begin(), to.params.end());
   }
   number("microbatch", from.microbatch, to.microbatch);
-  if (from.recompute != to.recompute || from.recompute_stages != to.recompute_stages) {
-    words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]) + on_stages(to));
+  if (from.recompute != to.recompute || what_recomputes(from) != what_recomputes(to)) {
+    words.push_back("recompute " + std::string(kRecomputeWords[to.recompute]) + what_recomputes(to));
   }
   if (from.tensor > 1 && to.tensor > 1 && from.sequence != to.sequence) {
     words.emplace_back(to.sequence ? "sequence parallelism" : "no sequence parallelism");

@@ -58,6 +58,7 @@ void take_microbatch(const PlanChoice& plan, PlanChoice& run) { run.microbatch =
 void take_recomputation(const PlanChoice& plan, PlanChoice& run) {
   run.recompute = plan.recompute;
   run.recompute_stages = plan.recompute_stages;
+  run.recompute_first = plan.recompute_first;
 }
 
 constexpr std::array<Part, 5> kPartsOfChoice{take_ranks, take_order, take_zero, take_microbatch, take_recomputation};

@@ -14,6 +14,7 @@
 #include "scenario/request/rank_lists.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 #include "studies/plan/rank_orders.hpp"
 #include "studies/plan/space.hpp"
@@ -27,6 +28,13 @@ constexpr int kLargestCount = 1 << 22;  // of ranks, or microbatches
 
 int recompute_of(const std::string& word) {
   return word.empty() ? 0 : static_cast<int>(choice_of(word, "none|selective|full", "--recompute"));
+}
+
+// Of --recompute-blocks first:4; 0: it says something else.
+int first_blocks(const std::string& blocks) {
+  constexpr std::string_view kFirst = "first:";
+  if (!blocks.starts_with(kFirst)) return 0;
+  return static_cast<int>(count_of(std::string_view(blocks).substr(kFirst.size()), kLargestCount).value_or(0));
 }
 
 // The flag's value, at least `least`; the flag is as if it were not given.
@@ -166,6 +174,8 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
   job.cluster.rank_order.clear();
   choice.recompute = recompute_of(std::exchange(job.transformer.recompute, {}));
   choice.recompute_stages = std::exchange(job.transformer.recompute_stages, {});
+  choice.recompute_first = first_blocks(job.transformer.recompute_blocks);
+  if (choice.recompute_first > 0) job.transformer.recompute_blocks.clear();
   job.transformer.recompute_open = choice.recompute > 0;
   if (!job.transformer.model.empty()) {
     choice.microbatch = job.transformer.microbatch_size.value_or(1);
@@ -220,7 +230,8 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
     if (wanted.partition != kEvenCut) wanted.partition.clear();
   }
   const std::string& recompute = typed.transformer.recompute;
-  if (recompute == "none") wanted.transformer.recompute_blocks.clear();
+  const bool of_all = recompute == "full" && first_blocks(wanted.transformer.recompute_blocks) > 0;
+  if (recompute == "none" || of_all) wanted.transformer.recompute_blocks.clear();
   if (recompute == "none" || recompute == "full") wanted.transformer.recompute_modules.clear();
   if (typed.cluster.tensor == 1) wanted.cluster.sequence_parallel = false;
   if (typed.cluster.zero) (void)leave_out_idle(*typed.cluster.zero, wanted.step);
@@ -233,7 +244,7 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
   return flags;
 }
 
-std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan) {
+std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan, const std::vector<int>& cut) {
   std::string flags;
   const auto add = [&](bool differs, const std::string& flag) {
     if (differs) flags += " --" + flag;
@@ -246,7 +257,8 @@ std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan)
   add(plan.pipeline == 1 && run.schedule != plan.schedule, "schedule " + plan.schedule);
   add(chunks_flag(plan.schedule, plan.chunks).empty() && run.chunks != plan.chunks,
       "chunks " + std::to_string(plan.chunks));
-  add(plan.partition.empty() && !run.partition.empty(), std::string("partition ") + kBalancedCut);
+  add(plan.partition.empty() && !run.partition.empty(),
+      "partition " + (cut.size() > 1 ? partition_text(cut) : kBalancedCut));
   add(plan.recompute == 0 && run.recompute != 0, "recompute none");
   return flags;
 }

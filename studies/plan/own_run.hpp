@@ -50,8 +50,9 @@ struct FlagsOverScript {
                                                 const ScenarioFlags& typed);
 
 // What a command for the plan leaves out since it is the default, and the run has otherwise: " --tp 1 --recompute
-// none".
-[[nodiscard]] std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan);
+// none". `cut` has the plan's layers of each stage: no word says how a plan cuts them where nothing is said.
+[[nodiscard]] std::string flags_back_to_default(const PlanChoice& run, const PlanChoice& plan,
+                                                const std::vector<int>& cut);
 
 // How it stands beside the plans that were simulated and fit, best first.
 struct OwnStanding {

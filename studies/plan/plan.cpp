@@ -57,6 +57,7 @@ class PlanMaker {
     options.nearest = !in_time;  // in time it is looked for by itself
     plan_.search = search.run(options, progress_);
     if (!in_time && asked().flags.front && !plan_.search.runs.empty()) add_front(search);
+    if (plan_.front) add_to_front(plan_.search.runs);
     if (ranks_ != nullptr) ranks_->dismiss();  // what is left takes one process
     cut_best_for_links();
     if (asked().own) plan_.own = judge_own_run(*asked().own, asked().request, plan_.search.runs);
@@ -169,6 +170,16 @@ class PlanMaker {
     return cuts_ignore_links(asked().request) && asked().options.objective == PlanObjective::kStep && !time_is_up;
   }
 
+  // What the search of the best found beside the front: with the fewest blocks recomputed, or cut for its links.
+  void add_to_front(const std::vector<PlannedRun>& runs) {
+    std::vector<PlannedRun>& points = plan_.front->points;
+    for (const PlannedRun& run : runs) {
+      const auto same = [&](const PlannedRun& point) { return point.choice == run.choice; };
+      if (std::none_of(points.begin(), points.end(), same)) points.push_back(run);
+    }
+    points = front_of(std::move(points));
+  }
+
   // Not all runs: each takes eight simulations. What is found is no part of the space, so its counts and the gap stay.
   void cut_best_for_links() {
     if (!weighs_links() || plan_.search.runs.empty()) return;
@@ -177,11 +188,10 @@ class PlanMaker {
     const auto best = static_cast<std::ptrdiff_t>(std::min(runs.size(), kMostCutForLinks));
     const std::vector<PlannedRun> tried(runs.begin(), runs.begin() + best);
     for (const PlannedRun& run : tried) cut_for_links_.push_back(run.choice);
-    for (PlannedRun& run : cut_for_links(asked().request, tried, asked().options.threads)) {
+    for (const PlannedRun& run : cut_for_links(asked().request, tried, asked().options.threads)) {
       add_run(run);
-      if (plan_.front) plan_.front->points.push_back(std::move(run));
+      if (plan_.front) add_to_front({run});
     }
-    if (plan_.front) plan_.front->points = front_of(std::move(plan_.front->points));
     if (std::any_of(tried.begin(), tried.end(), [](const PlannedRun& run) { return run.choice.pipeline > 1; })) {
       plan_.restrictions.push_back("of the runs that balance time the best " + std::to_string(best) +
                                    " were also cut for each device's own links (partition auto), others were not");

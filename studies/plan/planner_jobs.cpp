@@ -24,6 +24,7 @@ PlanChoice straight_choice(PlanChoice choice, int pipeline) {
   choice.chunks = 1;
   choice.params.clear();  // of the plan's own schedule
   choice.recompute_stages.clear();
+  choice.recompute_first = 0;
   return choice;
 }
 

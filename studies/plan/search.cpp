@@ -32,15 +32,15 @@ class SearchRun {
 
   SearchResult run() {
     state_.evaluate_bases(options_.threads, progress_);
-    for (const VariantId& id : state_.simulated()) {
-      if (keep_ != nullptr && !keep_(state_.choice_of(id))) continue;
+    known_.resize(state_.space().bases.size());
+    const std::vector<VariantId> before = simulated_before();
+    for (const VariantId& id : before) {
       take(id, *state_.find(id));
-      ++known_[id.base];
-      if (state_.is_memory_cut_of_another(id)) ++result_.space;
+      if (!state_.is_second_try(id)) ++known_[id.base];
+      if (keep_ != nullptr || state_.is_second_try(id)) ++result_.space;
     }
-    list_kept();
     order_bases();
-    add_memory_cuts_of_simulated();
+    add_second_tries(before);
     tell();
     while (!out_of_time() && step()) {
     }
@@ -50,8 +50,19 @@ class SearchRun {
   }
 
  private:
+  static constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
   // By bound, then what is simpler, then its place in the space.
   using Entry = std::tuple<double, int, VariantId>;
+
+  // Variants of one base that do not fit, or are tight, and may with more blocks recomputed; the least of their bounds.
+  struct Lacking {
+    double bound = kNoBound;
+    std::vector<VariantId> ids{};
+    friend bool operator<(const Lacking& a, const Lacking& b) {  // the first out of a queue is the greatest
+      return std::tie(a.bound, a.ids) > std::tie(b.bound, b.ids);
+    }
+  };
 
   [[nodiscard]] double base_bound(std::size_t k) const {
     const BaseEvaluation& base = state_.base(k);
@@ -74,6 +85,7 @@ class SearchRun {
                     " ways to run it: " + std::to_string(result_.simulated) + " simulated");
   }
 
+  // Where the search is of a part of the space, what is in it shows when a base is expanded, and counts from then on.
   void order_bases() {
     for (std::size_t k = 0; k < state_.space().bases.size(); ++k) {
       const BaseEvaluation& base = state_.base(k);
@@ -90,32 +102,24 @@ class SearchRun {
                      [&](std::size_t a, std::size_t b) { return base_bound(a) < base_bound(b); });
   }
 
-  // Of every base, where the search is of a part of the space.
-  void list_kept() {
-    if (keep_ == nullptr) return;
-    kept_.resize(state_.space().bases.size());
-    for_each_index(kept_.size(), threads_for(kept_.size(), options_.threads), [&](std::size_t k) {
-      kept_[k] = variants_of_base(state_.space(), k);
-      std::erase_if(kept_[k], [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
-    });
-  }
-
-  [[nodiscard]] std::vector<VariantId> variants_of(std::size_t k) const {
-    return keep_ != nullptr ? kept_[k] : variants_of_base(state_.space(), k);
-  }
   [[nodiscard]] std::int64_t variants_in(std::size_t k) const {
-    if (keep_ != nullptr) return static_cast<std::int64_t>(kept_[k].size());
+    if (keep_ != nullptr) return 0;
     const PlanChoice& base = state_.space().bases[k];
     return static_cast<std::int64_t>(state_.space().variants_of(base).size() * state_.space().zeros_of(base).size());
   }
 
-  // Expands bases, or simulates variants, whichever has the lower bound. False at the end.
+  // Expands bases, recomputes more blocks of variants that lack room, or simulates variants, whichever has the lowest
+  // bound. False at the end.
   bool step() {
-    const bool bases_left = next_ < order_.size() && base_bound(order_[next_]) < limit();
-    const bool variants_left = !queue_.empty() && std::get<0>(queue_.top()) < limit();
-    if (!bases_left && !variants_left) return false;
-    if (bases_left && (!variants_left || base_bound(order_[next_]) <= std::get<0>(queue_.top()))) {
+    const double base = next_ < order_.size() ? base_bound(order_[next_]) : kNoBound;
+    const double lacking = lacking_.empty() ? kNoBound : lacking_.top().bound;
+    const double variant = queue_.empty() ? kNoBound : std::get<0>(queue_.top());
+    const double least = std::min({base, lacking, variant});
+    if (least >= limit() || least == kNoBound) return false;
+    if (base == least) {
       expand();
+    } else if (lacking == least) {
+      recompute_more();
     } else {
       look_closer();
     }
@@ -123,29 +127,84 @@ class SearchRun {
   }
 
   void expand() {
+    const std::size_t begin = next_;
+    next_ = std::min(order_.size(), begin + kBaseBatch);
+    std::vector<std::vector<VariantId>> kept(next_ - begin);  // by base
+    const int threads = keep_ == nullptr ? 1 : threads_for(kept.size(), options_.threads);
+    for_each_index(kept.size(), threads, [&](std::size_t k) {
+      kept[k] = variants_of_base(state_.space(), order_[begin + k]);
+      if (keep_ != nullptr) std::erase_if(kept[k], [&](const VariantId& id) { return !is_kept(id); });
+    });
     std::vector<VariantId> ids;
-    const std::size_t end = std::min(order_.size(), next_ + kBaseBatch);
-    for (; next_ < end; ++next_) {
-      for (const VariantId& id : variants_of(order_[next_])) ids.push_back(id);
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      if (keep_ != nullptr) result_.space += static_cast<std::int64_t>(kept[k].size()) - known_[order_[begin + k]];
+      ids.insert(ids.end(), kept[k].begin(), kept[k].end());
     }
     state_.bound(ids, options_.threads);
     for (const VariantId& id : ids) enqueue(id);
-    add_memory_cuts(ids);
+    add_second_tries(ids);
   }
 
-  // Of those that do not fit as they are.
-  void add_memory_cuts(const std::vector<VariantId>& ids) {
-    for (const VariantId& id : state_.memory_cuts_of(ids, options_.threads)) {
-      if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
-      ++result_.space;
-      enqueue(id);
+  // Of those that do not fit as they are: cut for the memory, and, when their bounds are the lowest, with more blocks
+  // recomputed.
+  void add_second_tries(const std::vector<VariantId>& ids) {
+    add_new(state_.memory_cuts_of(ids, options_.threads));
+    if (has_fewest_blocks()) add_lacking(ids);
+  }
+
+  // They have not the least memory: more of the blocks take less, and all of them the least.
+  [[nodiscard]] bool has_fewest_blocks() const {
+    return state_.space().fewest_blocks && options_.objective == PlanObjective::kStep;
+  }
+
+  // Those of one base together: they share what takes longest.
+  void add_lacking(const std::vector<VariantId>& ids) {
+    for (std::size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+      Lacking of_base;
+      for (; end < ids.size() && ids[end].base == ids[begin].base; ++end) {
+        if (!state_.may_recompute_more(ids[end])) continue;
+        of_base.bound = std::min(of_base.bound, bound_of(*state_.find(ids[end])));
+        of_base.ids.push_back(ids[end]);
+      }
+      if (!of_base.ids.empty()) lacking_.push(std::move(of_base));
     }
   }
 
-  void add_memory_cuts_of_simulated() {
+  // Bounds rise with the blocks: what has a bound that excludes it needs none of them.
+  void recompute_more() {
+    std::vector<VariantId> ids;
+    for (std::size_t k = 0; k < kBaseBatch && !lacking_.empty() && lacking_.top().bound < limit(); ++k) {
+      for (const VariantId& id : lacking_.top().ids) {
+        const double bound = bound_of(*state_.find(id));
+        bound < limit() ? ids.push_back(id) : void(least_excluded_ = std::min(least_excluded_, bound));
+      }
+      lacking_.pop();
+    }
+    std::vector<VariantId> more = state_.fewest_blocks_of(ids, options_.threads);
+    std::erase_if(more, [&](const VariantId& id) { return !is_kept(id); });
+    // By a closer bound of an earlier search they may still lack room.
+    add_lacking(add_new(more));
+  }
+
+  [[nodiscard]] bool is_kept(const VariantId& id) const { return keep_ == nullptr || keep_(state_.choice_of(id)); }
+
+  // Returns those that were not there.
+  std::vector<VariantId> add_new(const std::vector<VariantId>& ids) {
+    std::vector<VariantId> fresh;
+    for (const VariantId& id : ids) {
+      if (was_simulated(*state_.find(id)) || !added_.insert(id).second) continue;
+      ++result_.space;
+      enqueue(id);
+      fresh.push_back(id);
+    }
+    return fresh;
+  }
+
+  // That are of this search.
+  [[nodiscard]] std::vector<VariantId> simulated_before() const {
     std::vector<VariantId> ids = state_.simulated();
-    if (keep_ != nullptr) std::erase_if(ids, [&](const VariantId& id) { return !keep_(state_.choice_of(id)); });
-    add_memory_cuts(ids);
+    std::erase_if(ids, [&](const VariantId& id) { return !is_kept(id) || (id.blocks > 0 && !has_fewest_blocks()); });
+    return ids;
   }
 
   void enqueue(const VariantId& id) {
@@ -205,7 +264,7 @@ class SearchRun {
     for (const VariantId& id : ids) {
       if (std::find(first.begin(), first.end(), id) == first.end()) enqueue(id);
     }
-    add_memory_cuts({fresh, ids.end()});
+    add_second_tries({fresh, ids.end()});
   }
 
   // With a budget something must be found before all bounds are known: those of what was refined that are most likely
@@ -236,7 +295,7 @@ class SearchRun {
       const Evaluation& one = *state_.find(id);
       one.kind == Evaluation::Kind::kRefined ? enqueue(id) : take(id, one);
     }
-    add_memory_cuts(ids);
+    add_second_tries(ids);
   }
 
   void take(const VariantId& id, const Evaluation& one) {
@@ -276,9 +335,9 @@ class SearchRun {
     if (!queue_.empty()) least = std::min(least, std::get<0>(queue_.top()));
     result_.excluded_by_time += static_cast<std::int64_t>(queue_.size());
     if (next_ < order_.size()) least = std::min(least, base_bound(order_[next_]));
-    for (; next_ < order_.size(); ++next_) {
-      const auto known = known_.find(static_cast<std::uint32_t>(order_[next_]));
-      result_.excluded_by_time += variants_in(order_[next_]) - (known == known_.end() ? 0 : known->second);
+    if (!lacking_.empty()) least = std::min(least, lacking_.top().bound);
+    for (; keep_ == nullptr && next_ < order_.size(); ++next_) {
+      result_.excluded_by_time += variants_in(order_[next_]) - known_[order_[next_]];
     }
     if (least < best_ && best_ < std::numeric_limits<double>::infinity()) result_.remaining_gap = 1 - least / best_;
   }
@@ -310,13 +369,13 @@ class SearchRun {
   Progress& progress_;
   const std::function<bool(const PlanChoice&)>& keep_;
   SearchClock::time_point begin_;
-  std::vector<std::vector<VariantId>> kept_;  // by base: what keep_ says yes to; empty where there is no keep_
-  std::vector<std::size_t> order_;            // bases by their bound
+  std::vector<std::size_t> order_;  // bases by their bound
   std::size_t next_ = 0;
-  std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
-  std::set<VariantId> added_;                    // with --partition memory, which the space's bases do not have
+  std::vector<std::int64_t> known_;  // by base: variants that an earlier search simulated
+  std::set<VariantId> added_;        // which the space's bases do not have
   std::int64_t told_ = 0;
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
+  std::priority_queue<Lacking> lacking_;
   double least_excluded_ = std::numeric_limits<double>::infinity();  // of the bounds of those left out of the queue
   double best_ = std::numeric_limits<double>::infinity();
   double tight_ = std::numeric_limits<double>::infinity();  // the best of SearchResult::tight

@@ -73,7 +73,8 @@ class PlanSearch {
   PlanSearch& operator=(const PlanSearch&) = delete;
 
   [[nodiscard]] const PlanSpace& space() const;
-  // Of the variants that `keep` says yes to; it is asked by several threads at once.
+  // Of the variants that `keep` says yes to; it is asked by several threads at once. Then the counts are of what was
+  // looked at.
   [[nodiscard]] SearchResult run(const SearchOptions& options, Progress& progress,
                                  const std::function<bool(const PlanChoice&)>& keep = nullptr);
   // Of time against memory (front.hpp), whatever the objective.

@@ -307,8 +307,13 @@ class SpaceMaker {
     const bool modelled = request_.heads > 0;
     for (const RecomputeMode& mode : recompute_modes(recompute_, base.pipeline, place_of(request_, "recompute"))) {
       if (!modelled && mode.word > 0) continue;
+      if (mode.fewest) {
+        space_.fewest_blocks = request_.job.transformer.recompute_blocks.empty();
+        continue;
+      }
       base.recompute = mode.word;
       base.recompute_stages = mode.stages;
+      base.recompute_first = mode.first;
       for (const bool sequence : sequence_modes(base)) {
         base.sequence = sequence;
         space_.bases.push_back(base);
@@ -337,11 +342,7 @@ class SpaceMaker {
     if (!microbatch_ && request_.microbatch == 0) {
       all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
     }
-    if (recompute_ == nullptr && request_.heads > 0) {
-      all.emplace_back(
-          "where some stages alone recompute, they are the first, half as many as devices: --only recompute=full:0-2 "
-          "names others");
-    }
+    if (request_.heads > 0) say_recompute_modes(recompute_ == nullptr, space_.fewest_blocks, all);
     if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
     if (!request_.allowed.contains("schedule")) {
       all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
@@ -358,8 +359,7 @@ class SpaceMaker {
     if (!request_.allowed.contains("partition")) {
       all.emplace_back(
           "the cut of the layers balances time; where that does not fit and each device has one stage, also the "
-          "fastest "
-          "cut that fits (partition memory): --only partition=auto,even tries Megatron-LM's, too");
+          "fastest cut that fits (partition memory): --only partition=auto,even tries Megatron-LM's, too");
     }
   }
 

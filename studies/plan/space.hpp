@@ -52,6 +52,9 @@ struct PlanSpace {
   std::vector<PlanVariant> variants;
   // Choices whose balanced cut does not fit are tried once more with --partition memory (PlanEvaluations).
   bool memory_cuts = false;
+  // Choices that recompute nothing and do not fit are tried once more with the fewest of the first blocks of each stage
+  // recomputed that fit (PlanEvaluations).
+  bool fewest_blocks = false;
   std::vector<int> zeros;                 // of bases with dp > 1 or cp > 1; the others have 0 alone
   std::vector<std::string> restrictions;  // what was left out, as sentences
 

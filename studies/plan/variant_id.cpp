@@ -24,6 +24,10 @@ VariantId with_memory_cut(const PlanSpace& space, VariantId id) {
 PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
   PlanChoice choice = space.bases[id.base % space.bases.size()];
   if (id.base >= space.bases.size()) choice.partition = kMemoryCut;
+  if (id.blocks > 0) {
+    choice.recompute = kFullRecomputation;
+    choice.recompute_first = id.blocks;
+  }
   const PlanVariant& variant = space.variants_of(choice)[id.variant];
   choice.schedule = variant.schedule;
   choice.chunks = variant.chunks;
@@ -33,7 +37,7 @@ PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
 }
 
 void write(live::MessageWriter& writer, const VariantId& id) {
-  writer.number(id.base).number(id.zero).number(id.variant);
+  writer.number(id.base).number(id.zero).number(id.variant).number(id.blocks);
 }
 
 VariantId read_variant_id(live::MessageReader& reader) {
@@ -41,6 +45,7 @@ VariantId read_variant_id(live::MessageReader& reader) {
   reader.into(id.base);
   reader.into(id.zero);
   reader.into(id.variant);
+  reader.into(id.blocks);
   return id;
 }
 

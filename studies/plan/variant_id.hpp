@@ -16,6 +16,7 @@ struct VariantId {
   std::uint32_t base = 0;
   std::uint16_t zero = 0;
   std::uint16_t variant = 0;
+  std::uint16_t blocks = 0;  // > 0: the same once more, and the first so many blocks of each stage recompute
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const VariantId&, const VariantId&) = default;

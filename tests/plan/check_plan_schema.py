@@ -20,6 +20,7 @@ RUNS = [
     ([*SMALL, "--gpus", "2", "--memory", "1GiB"], 1),
     ([*SMALL, "--gpus", "4", "--objective", "memory", "--only", "schedule=1f1b,gpipe"], 0),
     ([*SMALL, "--gpus", "2", "--front"], 0),
+    ([*SMALL, "--gpus", "4", "--memory", "3GiB", "--fix", "tp=2,pp=2", "--runs-in", "megatron"], 0),
     (["--profile", "traces/published/bert-large-p100.json", "--gpus", "4", "--global-batch", "256"], 0),
     ([*SMALL[:2], "--tp", "2", "-p", "2", "-m", "8"], 0),
 ]

@@ -113,7 +113,8 @@ TEST_CASE_IN_FOLDER("what is short is told by device and by what takes it, and e
 }
 
 TEST_CASE_IN_FOLDER("the memory that is offered is what is needed: less by a MiB does not fit") {
-  const Words job = "plan --model gpt2-xl --gpus 1 --memory 10GiB --global-batch 4";
+  // An allocator may take more where all blocks recompute than where one does not.
+  const Words job = "plan --model gpt2-xl --gpus 1 --memory 10GiB --global-batch 4 --allocator exact";
   const Json plan = checked_changes(folder, joined(job, "--gap 0"));
   const auto needed = plan["shortage"]["reserved_bytes"].get<std::int64_t>();
   CHECK(needed > (std::int64_t{10} << 30));

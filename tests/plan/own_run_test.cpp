@@ -76,6 +76,17 @@ TEST_CASE_IN_FOLDER("on other GPUs and samples the run has other replicas and mi
   CHECK(contains(odd["assumptions"].dump(), "not compared"));
 }
 
+TEST_CASE_IN_FOLDER("the first blocks of each stage that a run recomputes are its own, and a plan finds others") {
+  const std::string job = "plan --model gpt2-large --tp 2 -p 2 --dp 2 -m 8 --schedules 1f1b --memory 6GiB --recompute ";
+  const auto plan = [&](const std::string& recompute) {
+    return nlohmann::json::parse(folder.run(job + recompute + " --fix tp=2,pp=2 --format json").out);
+  };
+  const auto own = plan("full --recompute-blocks first:3");
+  CHECK(own["own_run"]["choice"]["recompute_blocks"] == "first:3");
+  CHECK(contains(own["own_run"]["run"]["command"], " --recompute full --recompute-blocks first:3 "));
+  CHECK(own["runs"][0] == plan("full")["runs"][0]);
+}
+
 TEST_CASE_IN_FOLDER("flags that say a whole run are one to compare with, of a model and of a profile") {
   const PlanJson plan = plan_of(
       folder, "--model gpt2-small --tp 2 -p 2 --dp 2 -m 4 --schedules gpipe --recompute full --rank-order tp,pp,dp");

@@ -199,7 +199,9 @@ TEST_CASE_IN_FOLDER("what is not typed over a script stays the script's, but for
 TEST_CASE_IN_FOLDER("the patch whose command a plan prints makes the script that plan") {
   if (!patches_here()) return;
   for (const char* const flags : {"--fix tp=2,pp=4 --only schedule=1f1b", "--fix tp=4,pp=2 --only schedule=interleaved",
-                                  "--fix pp=1,tp=1,zero=1", "--fix tp=2,pp=2,recompute=full --only schedule=1f1b"}) {
+                                  "--fix pp=1,tp=1,zero=1", "--fix tp=2,pp=2,recompute=full --only schedule=1f1b",
+                                  "--fix tp=2,pp=4,recompute=full:first:2 --only schedule=interleaved",
+                                  "--memory 4500MiB --fix tp=2,pp=4,microbatch=4,zero=1 --only schedule=1f1b"}) {
     CAPTURE(flags);
     folder.write("train.sh", kScript);
     const std::string plan = std::string("plan --script train.sh --hardware h100 ") + flags;

@@ -30,7 +30,7 @@ PlanRequest random_request(std::uint64_t seed) {
   request.sequence = 1024;
   request.allowed["cp"] = {"1"};
   request.allowed["recompute"] = {dice.once_in(2) ? "none" : "full"};
-  if (dice.once_in(3)) request.allowed["recompute"] = {"full:0", "full:0-1", "selective"};
+  if (dice.once_in(3)) request.allowed["recompute"] = {"full:0", "full:0-1", "full:first:2", "selective"};
   request.allowed["zero"] = {"0", std::to_string(dice.from(1, 3))};
   request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
   request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
@@ -55,9 +55,10 @@ struct Best {
   std::int64_t fit = 0;
   std::int64_t tight = 0;      // of less to spare than is to stay free, which are never the best
   bool by_memory_cut = false;  // the fastest
+  bool by_fewest_blocks = false;
 };
 
-enum class Outcome { kRefused, kLacks, kFits };
+enum class Outcome { kRefused, kLacks, kTight, kFits };
 
 // Whether every device has one stage of one replica, in an order that does not follow from costs.
 bool has_one_stage_each(const Job& job) {
@@ -77,11 +78,14 @@ Outcome try_choice(const PlanRequest& request, const PlanChoice& choice, Best& b
     if (report.memory_fit &&
         report.memory_fit->spare < share_to_stay_free(request, report.memory_fit->capacity, run.job.memory)) {
       ++best.tight;
-      return Outcome::kFits;
+      return Outcome::kTight;
     }
     Bytes peak = 0;
     for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
-    if (report.makespan < best.step) best.by_memory_cut = choice.partition == "memory";
+    if (report.makespan < best.step) {
+      best.by_memory_cut = choice.partition == "memory";
+      best.by_fewest_blocks = choice.recompute_first > 0;
+    }
     best.step = std::min(best.step, report.makespan);
     best.peak = std::min(best.peak, peak);
     ++best.fit;
@@ -89,6 +93,22 @@ Outcome try_choice(const PlanRequest& request, const PlanChoice& choice, Best& b
   } catch (const InputError&) {
     return Outcome::kRefused;
   }
+}
+
+// Each number of blocks, up to the first that fits; where least memory is asked for, none of them is in the space.
+void try_fewest_blocks(const PlanRequest& request, PlanChoice choice, Best& best) {
+  const ScheduleEntry& entry = *find_schedule(choice.schedule);
+  if (choice.recompute > 0 || choice.partition == "memory" || entry.uses_costs) return;
+  choice.recompute = kFullRecomputation;
+  const int blocks = request.layers - 2;
+  const Bytes peak = best.peak;
+  bool single_stages = false;
+  for (choice.recompute_first = 1; choice.recompute_first * choice.pipeline * choice.chunks < blocks;
+       ++choice.recompute_first) {
+    const Outcome outcome = try_choice(request, choice, best, single_stages);
+    if (outcome == Outcome::kFits || outcome == Outcome::kRefused) break;
+  }
+  best.peak = peak;
 }
 
 Best brute_force(const PlanRequest& request, const PlanSpace& space) {
@@ -103,6 +123,8 @@ Best brute_force(const PlanRequest& request, const PlanSpace& space) {
         choice.zero = zero;
         bool single_stages = false;
         const Outcome outcome = try_choice(request, choice, best, single_stages);
+        const bool lacks_room = outcome == Outcome::kLacks || outcome == Outcome::kTight;
+        if (space.fewest_blocks && lacks_room) try_fewest_blocks(request, choice, best);
         if (!space.memory_cuts || choice.pipeline == 1 || outcome != Outcome::kLacks || !single_stages) continue;
         choice.partition = "memory";
         (void)try_choice(request, choice, best, single_stages);
@@ -212,6 +234,41 @@ TEST_CASE("where memory is short the search finds what brute force finds, with c
   }
   MESSAGE("best with --partition memory: ", memory_cuts, " of ", with_result);
   CHECK(memory_cuts > 5);
+}
+
+TEST_CASE("where memory is short the search finds what brute force finds, with as few blocks recomputed as fit") {
+  int with_result = 0, fewest = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    PlanRequest request = random_request(seed);
+    request.job.memory.memory = std::to_string(dice.from(20, 90) * 64) + "MiB";
+    request.job.memory.outside = "0MiB";
+    request.job.memory.allocator = dice.once_in(2) ? "" : "exact";
+    request.margin = dice.once_in(2) ? 0 : 0.1;
+    request.allowed["partition"] = {"auto", dice.once_in(2) ? "even" : "auto"};
+    request.allowed["tp"] = {"1", "2"};
+    request.allowed["zero"] = {"0", "1"};
+    request.allowed["recompute"] = {"none", "full:first", dice.once_in(2) ? "full" : "full:0"};
+    request.allowed["schedule"] = {"1f1b", "zb-h1", "interleaved", dice.once_in(2) ? "zb-v" : "pipeoffload"};
+    PlanSearch search(request, plan_space(request));
+    const Best best = brute_force(request, search.space());
+    NoProgress nobody;
+    SearchOptions options;
+    options.gap = 0;
+    if (dice.once_in(2)) {  // what an earlier search evaluated changes nothing
+      (void)search.run(options, nobody, [](const PlanChoice& choice) { return choice.schedule != "zb-h1"; });
+    }
+    const SearchResult found = search.run(options, nobody);
+    CHECK_EQ(found.space, found.simulated + found.illegal + found.excluded_by_time + found.excluded_by_memory);
+    REQUIRE_EQ(found.runs.empty(), best.fit == 0);
+    if (best.fit == 0) continue;
+    CHECK_EQ(found.runs.front().step, best.step);
+    ++with_result;
+    fewest += best.by_fewest_blocks ? 1 : 0;
+  }
+  MESSAGE("best with the fewest blocks recomputed: ", fewest, " of ", with_result);
+  CHECK(fewest > 5);
 }
 
 TEST_CASE("a gap ends the search earlier, and is kept") {

@@ -176,6 +176,37 @@ TEST_CASE_IN_FOLDER("the first stages alone recompute where that is what fits, a
   CHECK(plan["frameworks"][0]["of_own_best"] == true);  // Megatron-LM recomputes alike on all stages
 }
 
+TEST_CASE_IN_FOLDER("as few blocks of each stage recompute as fit, and the command and the paste say how many") {
+  const Words job =
+      "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 64 --memory 24GiB --runs-in megatron --only "
+      "schedule=1f1b,interleaved --fix tp=2,pp=4,microbatch=2,partition=even --format json";
+  const Json best = folder.json(job)["runs"][0];
+  CHECK(best["choice"]["recompute"] == "full");
+  CHECK(best["choice"]["recompute_blocks"] == "first:2");
+  CHECK(contains(best["choice"]["text"], "full recomputation of the first 2 blocks of each stage"));
+  const std::string command = best["command"];
+  CHECK(contains(command, " --recompute full --recompute-blocks first:2 "));
+  const auto simulated = [&](std::string words) {
+    return folder.json(words.substr(words.find("simulate")) + " --format json");
+  };
+  CHECK(simulated(command)["makespan_ns"] == best["makespan_ns"]);
+  std::string fewer = command;
+  fewer.replace(fewer.find("first:2"), 7, "first:1");
+  CHECK(simulated(fewer)["memory_fit"]["spare_bytes"].get<double>() < 0.05 * 24 * 1024 * 1024 * 1024);
+  const Json plan = folder.json(job);
+  CHECK(contains(plan["frameworks"][0]["text"],
+                 "--recompute-granularity full --recompute-method block --recompute-num-layers 2 "));
+  CHECK(contains(folder.run(joined(Words(job), "--format csv --top 1")).out, ",full:first:2,1f1b,"));
+  const auto with = [&](const char* more) { return folder.json(joined(Words(job), more)); };
+  CHECK(with("--recompute full --recompute-blocks first:2")["runs"][0]["makespan_ns"] == best["makespan_ns"]);
+  for (const char* const named : {"--only recompute=none,full:first", "--only recompute=full:first:2"}) {
+    CHECK(with(named)["runs"][0]["choice"] == best["choice"]);
+  }
+  for (const char* const other : {"--only recompute=none,full", "--objective memory"}) {
+    CHECK(with(other)["runs"][0]["choice"]["recompute_blocks"] == "");
+  }
+}
+
 TEST_CASE_IN_FOLDER("what runs in a framework comes with what to paste there") {
   const Json plan =
       folder.json(small_with("--tp 2 -p 2 --schedules 1f1b --zero 1 --recompute full --tensor-overlap userbuffers-ag"));

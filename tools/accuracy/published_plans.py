@@ -143,6 +143,8 @@ def notes(plan, layout, error, frameworks):
     if RECOMPUTATION.index(ours["recompute"]) < RECOMPUTATION.index(theirs["recompute"]):
         yield (f"less is computed again ({ours['recompute']} instead of {theirs['recompute']}), which fits by the model of "
                "memory; what their framework held beside the tensors that it counts, they knew")
+    if ours.get("recompute_blocks") and theirs["recompute"] == "full":
+        yield f"only the first {ours['recompute_blocks'].split(':')[1]} blocks of each stage compute again, where theirs all do"
     if ours["recompute_stages"]:
         yield f"only stages {ours['recompute_stages']} compute again: Megatron-LM does it alike on all stages"
     if ours["zero"] > theirs["zero"]:

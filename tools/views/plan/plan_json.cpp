@@ -38,6 +38,7 @@ Json choice_json(const Plan& plan, const PlanChoice& choice) {
           {"microbatches", choice.microbatches},
           {"recompute", kRecomputeWords[choice.recompute]},
           {"recompute_stages", choice.recompute_stages},
+          {"recompute_blocks", blocks_word(choice)},
           {"schedule", choice.schedule},
           {"chunks", choice.chunks},
           {"params", params},
@@ -284,13 +285,18 @@ std::string plan_csv_head() {
          "pp,dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks";
 }
 
+// As --fix takes it.
+std::string recompute_word(const PlanChoice& choice) {
+  const std::string blocks = blocks_word(choice);
+  return kRecomputeWords[choice.recompute] + (blocks.empty() ? "" : ":" + blocks);
+}
+
 std::string plan_csv_line(const Plan& plan, const PlannedRun& run, std::size_t rank) {
   const PlanChoice& c = run.choice;
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", rank, run.step, run.bubble_ratio,
                      run.peak, run.spare ? std::to_string(*run.spare) : "", number(run.tokens_per_second),
                      number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context, c.expert, c.pipeline, c.data,
-                     c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches, kRecomputeWords[c.recompute], c.schedule,
-                     c.chunks);
+                     c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches, recompute_word(c), c.schedule, c.chunks);
 }
 
 std::string plan_csv(const Plan& plan, std::size_t top) {

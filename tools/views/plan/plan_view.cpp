@@ -290,7 +290,8 @@ class PlanText {
     constexpr std::string_view kSimulate = "debubble simulate";
     command("", "debubble export --to megatron --script " + shell_file(plan_.asked.flags.script) +
                     simulation.substr(kSimulate.size()) +
-                    flags_back_to_default(plan_.asked.own->choice, plan_.search.runs.front().choice));
+                    flags_back_to_default(plan_.asked.own->choice, plan_.search.runs.front().choice,
+                                          plan_.best->job.partition));
   }
 
   const Plan& plan_;

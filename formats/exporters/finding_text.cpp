@@ -120,9 +120,7 @@ struct Arguments {
             {"above_bytes", found.above}};
   }
   Json operator()(const SlowCollectives& found) const {
-    Json devices = Json::array();
-    for (const int device : found.devices) devices.push_back(device);
-    return {{"devices", devices}, {"factor", found.factor == 0 ? Json(nullptr) : Json(found.factor)}};
+    return {{"devices", Json(found.devices)}, {"factor", found.factor == 0 ? Json(nullptr) : Json(found.factor)}};
   }
   Json operator()(const HostBound& found) const {
     return {{"layer", found.layer}, {"waits_ns", found.waits}, {"time_ns", found.time}, {"share", found.share}};

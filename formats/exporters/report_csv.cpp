@@ -11,7 +11,7 @@
 
 #include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/printable.hpp"
+#include "formats/text/csv.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "sim/core/step_work.hpp"
 
@@ -20,17 +20,9 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-std::string report_cell(std::string_view text) {
-  const std::string field = printable(text);
-  if (field.find_first_of(",\"") == std::string::npos) return field;
-  std::string result = "\"";
-  for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 std::string csv_line(const Fields& fields) {
   std::string result;
-  for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : ",") + report_cell(fields[i]);
+  for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : ",") + csv_cell(fields[i]);
   return result + "\n";
 }
 

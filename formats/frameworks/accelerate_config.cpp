@@ -12,12 +12,10 @@ class AccelerateReader {
   AccelerateReader(ConfigTree& tree, const FrameworkRequest& request) : tree_(tree), request_(request) {}
 
   FrameworkScenario run() {
-    for (const char* key : {"compute_environment", "debug", "downcast_bf16", "enable_cpu_affinity", "machine_rank",
-                            "main_process_ip", "main_process_port", "main_training_function", "num_machines",
-                            "rdzv_backend", "same_network", "tpu_env", "tpu_use_cluster", "tpu_use_sudo", "use_cpu",
-                            "gpu_ids", "commands", "fp8_config", "deepspeed_multinode_launcher"}) {
-      tree_.pass(key);
-    }
+    tree_.pass_words(
+        "compute_environment debug downcast_bf16 enable_cpu_affinity machine_rank main_process_ip main_process_port "
+        "main_training_function num_machines rdzv_backend same_network tpu_env tpu_use_cluster tpu_use_sudo use_cpu "
+        "gpu_ids commands fp8_config deepspeed_multinode_launcher");
     if (request_.model.empty()) {
       require_key(tree_, "--model", "accelerate's configuration does not say which model it trains",
                   "add --model NAME or --model config.json");

@@ -21,7 +21,7 @@ class BridgeSettings {
     read_vocabulary();
     read_overlap();
     read_adapters();
-    for (const char* section : {"optimizer", "mixed_precision", "comm_overlap"}) tree_.pass(section);
+    tree_.pass_words("optimizer mixed_precision comm_overlap");
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/json/json_tree.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 
@@ -35,6 +36,10 @@ class ConfigTree {
   [[nodiscard]] bool flag(const std::string& path, bool fallback = false);
   // Everything under that path changes neither time nor memory.
   void pass(const std::string& path) { passed_.push_back(path); }
+  // Of each of the words ("seed log_level"), behind the section's path ("model.").
+  void pass_words(std::string_view words, const std::string& section = "") {
+    for (const std::string_view word : words_in(words)) pass(section + std::string(word));
+  }
   void complain(const char* code, const std::string& path, const std::string& message, const std::string& help);
 
   // Paths of values that nobody asked for; null, false and empty ones are none.

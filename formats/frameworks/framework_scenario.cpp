@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/frameworks/rules.hpp"
 #include "formats/frameworks/text_trees.hpp"
 #include "formats/frameworks/torchtitan_arguments.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/megatron/size_names.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/rules/refusal.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "formats/text/printable.hpp"

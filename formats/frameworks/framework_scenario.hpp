@@ -63,7 +63,7 @@ void report_unread(ConfigTree& tree, FrameworkScenario& scenario);
 // One line for each section with many of them, one for each key where they are few or `all`.
 [[nodiscard]] std::vector<std::string> unknown_notes(const std::vector<std::string>& unknown, bool all);
 
-// P035 for every rule of the framework that a file breaks ("torchtitan": formats/frameworks/rules.hpp).
+// P035 for every rule of the framework that a file breaks ("torchtitan": formats/rules/framework_rules.hpp).
 void refuse_by_rules(ConfigTree& tree, std::string_view framework, const RuleFacts& facts);
 
 // F001 under a key of the file, or of the command line where `key` begins with "--".

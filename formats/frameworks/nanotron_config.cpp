@@ -15,10 +15,7 @@ class NanotronReader {
       : tree_(tree), request_(request), words_(tree, request) {}
 
   FrameworkScenario run() {
-    for (const char* section : {"checkpoints", "data_stages", "general", "lighteval", "logging", "profiler",
-                                "tokenizer", "s3_upload", "metrics_logging"}) {
-      tree_.pass(section);
-    }
+    tree_.pass_words("checkpoints data_stages general lighteval logging profiler tokenizer s3_upload metrics_logging");
     read_model();
     read_parallelism();
     read_tokens();
@@ -62,34 +59,13 @@ class NanotronReader {
     const std::string type = tree_.word("model.dtype").value_or("bfloat16");
     if (type == "bfloat16") words_.flag("bf16");
     if (type == "float16") words_.flag("fp16");
-    for (const char* key : {"bos_token_id",
-                            "eos_token_id",
-                            "pad_token_id",
-                            "hidden_act",
-                            "initializer_range",
-                            "is_llama_config",
-                            "is_qwen2_config",
-                            "pretraining_tp",
-                            "rms_norm_eps",
-                            "rope_scaling",
-                            "rope_theta",
-                            "rope_interleaved",
-                            "use_cache",
-                            "rope_seq_len_interpolation_factor",
-                            "_attn_implementation",
-                            "attention_dropout",
-                            "z_loss_enabled",
-                            "z_loss_coefficient",
-                            "no_rope_layer",
-                            "_fused_rotary_emb",
-                            "_fused_rms_norm",
-                            "_use_qkv_packed",
-                            "_use_doc_masking",
-                            "flex_attention_mask",
-                            "log_attn_probs",
-                            "ring_attn_heads_k_stride"}) {
-      tree_.pass(model + key);
-    }
+    tree_.pass_words(
+        "bos_token_id eos_token_id pad_token_id hidden_act initializer_range is_llama_config is_qwen2_config "
+        "pretraining_tp rms_norm_eps rope_scaling rope_theta rope_interleaved use_cache "
+        "rope_seq_len_interpolation_factor _attn_implementation attention_dropout z_loss_enabled z_loss_coefficient "
+        "no_rope_layer _fused_rotary_emb _fused_rms_norm _use_qkv_packed _use_doc_masking flex_attention_mask "
+        "log_attn_probs ring_attn_heads_k_stride",
+        model);
     tree_.pass("model.init_method");
     tree_.pass("model.ddp_bucket_cap_mb");
     words_.flag("use-flash-attn");
@@ -111,7 +87,7 @@ class NanotronReader {
       words_.find("moe_config.layers: all blocks count with experts");
     }
     tree_.pass(section + "layers");
-    for (const char* key : {"token_dispatcher_type", "use_torch_permute", "use_haste"}) tree_.pass(section + key);
+    tree_.pass_words("token_dispatcher_type use_torch_permute use_haste", section);
   }
 
   void read_parallelism() {
@@ -141,10 +117,9 @@ class NanotronReader {
       words_.argument("recompute-granularity", std::string("full"));
       words_.argument("recompute-method", std::string("uniform"));
     }
-    for (const char* key : {"tp_linear_async_communication", "tp_recompute_allgather", "expert_data_parallel_size",
-                            "moe_layer_recompute"}) {
-      tree_.pass(std::string("parallelism.") + key);
-    }
+    tree_.pass_words(
+        "tp_linear_async_communication tp_recompute_allgather expert_data_parallel_size moe_layer_recompute",
+        "parallelism.");
   }
 
   void read_tokens() {

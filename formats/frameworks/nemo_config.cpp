@@ -53,33 +53,10 @@ class NemoReader {
   }
 
   FrameworkScenario run_sections() {
-    for (const char* section : {"defaults",
-                                "name",
-                                "exp_manager",
-                                "scheduler",
-                                "logger",
-                                "rng",
-                                "tokenizer",
-                                "checkpoint",
-                                "dist",
-                                "_target_",
-                                "profiling",
-                                "inprocess_restart",
-                                "straggler",
-                                "ft",
-                                "nvrx_straggler",
-                                "restore_from_path",
-                                "hydra",
-                                "cluster",
-                                "cluster_type",
-                                "training",
-                                "run",
-                                "stages",
-                                "launcher_scripts_path",
-                                "base_results_dir",
-                                "validation"}) {
-      tree_.pass(section);
-    }
+    tree_.pass_words(
+        "defaults name exp_manager scheduler logger rng tokenizer checkpoint dist _target_ profiling inprocess_restart "
+        "straggler ft nvrx_straggler restore_from_path hydra cluster cluster_type training run stages "
+        "launcher_scripts_path base_results_dir validation");
     for (const char* section : {"model", "train", "dataset", "ddp"}) sections_.copy_section(section);
     if (is_bridge_config(tree_)) {
       read_bridge_settings(tree_, sections_, request_.world_size);
@@ -119,7 +96,7 @@ class NemoReader {
     words_.copy("model.optim.overlap_param_sync", "overlap-param-gather");
     const std::string sums = resolved_word(tree_.word("model.optim.grad_sync_dtype").value_or(""));
     if (dtype_word(sums) == "bf16") words_.flag("grad-reduce-in-bf16");
-    for (const char* section : {"model.optim", "optimizer", "model.data", "model.dataset"}) tree_.pass(section);
+    tree_.pass_words("model.optim optimizer model.data model.dataset");
   }
 
   void read_peft() {

@@ -3,6 +3,7 @@
 
 #include "formats/frameworks/megatron_words.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -81,10 +82,10 @@ class NeoxReader {
     const std::int64_t every = tree_.number(key("moe_expert_interval"), 1).value_or(1);
     if (every > 1) words_.argument("moe-layer-freq", every);
     copy("moe_expert_parallel_size", "expert-model-parallel-size");
-    for (const char* name : {"moe_type", "moe_loss_coeff", "moe_router_type", "moe_aux_loss_coeff", "moe_lbl_in_fp32",
-                             "moe_jitter_eps", "enable_expert_tensor_parallelism", "moe_glu", "moe_num_layers"}) {
-      tree_.pass(key(name));
-    }
+    for (const std::string_view name :
+         words_in("moe_type moe_loss_coeff moe_router_type moe_aux_loss_coeff moe_lbl_in_fp32 moe_jitter_eps "
+                  "enable_expert_tensor_parallelism moe_glu moe_num_layers"))
+      tree_.pass(key(std::string(name)));
   }
 
   // A list of pairs, [[["flash"], 12]].
@@ -142,7 +143,7 @@ class NeoxReader {
     const bool half = precision == "fp16" || tree_.flag("fp16.enabled");
     if (bfloat) words_.flag("bf16");
     if (half && !bfloat) words_.flag("fp16");
-    for (const char* section : {"fp16", "bf16"}) tree_.pass(section);
+    tree_.pass_words("fp16 bf16");
     if (tree_.word("data_types.grad_accum_dtype").value_or("fp32") != "fp32") words_.flag("grad-reduce-in-bf16");
     tree_.pass("data_types");
     copy("hidden_dropout", "hidden-dropout");
@@ -173,85 +174,21 @@ class NeoxReader {
     zero_ = stage;
     tree_.pass(key("zero_optimization"));
     read_cut();
-    for (const char* name : {"optimizer",
-                             "init_method",
-                             "output_layer_init_method",
-                             "lr_decay_style",
-                             "lr_decay_iters",
-                             "warmup",
-                             "min_lr",
-                             "train_iters",
-                             "eval_interval",
-                             "eval_iters",
-                             "log_interval",
-                             "steps_per_print",
-                             "keep_last_n_checkpoints",
-                             "wall_clock_breakdown",
-                             "gradient_clipping",
-                             "weight_decay",
-                             "data_impl",
-                             "data_path",
-                             "split",
-                             "vocab_file",
-                             "merge_file",
-                             "save",
-                             "load",
-                             "checkpoint_factor",
-                             "distributed_backend",
-                             "launcher",
-                             "hostfile",
-                             "include",
-                             "tensorboard_dir",
-                             "log_dir",
-                             "use_wandb",
-                             "wandb_project",
-                             "wandb_team",
-                             "wandb_host",
-                             "wandb_group",
-                             "scaled_upper_triang_masked_softmax_fusion",
-                             "bias_gelu_fusion",
-                             "rope_fusion",
-                             "layernorm_fusion",
-                             "rmsnorm_fusion",
-                             "scaled_masked_softmax_fusion",
-                             "synchronize_each_layer",
-                             "rotary_pct",
-                             "rotary_emb_base",
-                             "rotary_ndims",
-                             "layernorm_epsilon",
-                             "rms_norm_epsilon",
-                             "attention_softmax_in_fp32",
-                             "gpt_j_tied",
-                             "output_layer_parallelism",
-                             "num_workers",
-                             "data_types",
-                             "deepspeed_slurm",
-                             "deepspeed_mpi",
-                             "checkpoint",
-                             "finetune",
-                             "checkpoint_validation_with_forward_pass",
-                             "extra_save_iters",
-                             "apply_query_key_layer_scaling",
-                             "fp32_allreduce",
-                             "loss_scale",
-                             "loss_scale_window",
-                             "hysteresis",
-                             "min_scale",
-                             "seed",
-                             "contiguous_checkpointing",
-                             "tokenizer_vocab_file",
-                             "train_data_paths",
-                             "valid_data_paths",
-                             "test_data_paths",
-                             "onnx_safe",
-                             "no_ssh_check",
-                             "zero_allow_untested_optimizer",
-                             "prescale_gradients",
-                             "lr",
-                             "wandb_init_all_ranks",
-                             "async_tensor_model_parallel_allreduce"}) {
-      tree_.pass(key(name));
-    }
+    for (const std::string_view name :
+         words_in("optimizer init_method output_layer_init_method lr_decay_style lr_decay_iters warmup min_lr "
+                  "train_iters eval_interval eval_iters log_interval steps_per_print keep_last_n_checkpoints "
+                  "wall_clock_breakdown gradient_clipping weight_decay data_impl data_path split vocab_file merge_file "
+                  "save load checkpoint_factor distributed_backend launcher hostfile include tensorboard_dir log_dir "
+                  "use_wandb wandb_project wandb_team wandb_host wandb_group scaled_upper_triang_masked_softmax_fusion "
+                  "bias_gelu_fusion rope_fusion layernorm_fusion rmsnorm_fusion scaled_masked_softmax_fusion "
+                  "synchronize_each_layer rotary_pct rotary_emb_base rotary_ndims layernorm_epsilon rms_norm_epsilon "
+                  "attention_softmax_in_fp32 gpt_j_tied output_layer_parallelism num_workers data_types "
+                  "deepspeed_slurm deepspeed_mpi checkpoint finetune checkpoint_validation_with_forward_pass "
+                  "extra_save_iters apply_query_key_layer_scaling fp32_allreduce loss_scale loss_scale_window "
+                  "hysteresis min_scale seed contiguous_checkpointing tokenizer_vocab_file train_data_paths "
+                  "valid_data_paths test_data_paths onnx_safe no_ssh_check zero_allow_untested_optimizer "
+                  "prescale_gradients lr wandb_init_all_ranks async_tensor_model_parallel_allreduce"))
+      tree_.pass(key(std::string(name)));
   }
 
   void read_cut() {

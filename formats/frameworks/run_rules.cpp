@@ -8,7 +8,6 @@
 #include "formats/frameworks/torchtitan_models.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/rules/refusal.hpp"
-#include "formats/rules/run_rows.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/numbers.hpp"
@@ -18,6 +17,7 @@ namespace debubble {
 namespace {
 
 constexpr const char* kPipelineFirst = "tp-cp-pp-dp";
+constexpr const char* kUnknownSchedule = "UNKNOWN_SCHEDULE";
 constexpr std::string_view kExtra = "extra_warmup=";
 
 // With a value, as an argument that was typed.

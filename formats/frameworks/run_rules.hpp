@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/frameworks/rules.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "sim/core/error.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "formats/megatron/size_names.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -36,23 +37,10 @@ constexpr std::array<ArgumentName, 19> kArgumentNames{
      {"account_for_loss_in_pipeline_split", "account-for-loss-in-pipeline-split"}}};
 
 // Keys that say the opposite of the argument, or that several arguments say; looked at by name.
-constexpr std::array<const char*, 17> kNamedKeys{"bias",
-                                                 "pipeline_dtype",
-                                                 "add_bias_linear",
-                                                 "share_embeddings_and_output_weights",
-                                                 "activation",
-                                                 "gated_linear_unit",
-                                                 "activation_func",
-                                                 "normalization",
-                                                 "num_query_groups",
-                                                 "precision",
-                                                 "gradient_accumulation_fusion",
-                                                 "optim",
-                                                 "optimizer",
-                                                 "peft",
-                                                 "data",
-                                                 "position_embedding_type",
-                                                 "_target_"};
+constexpr std::string_view kNamedKeys =
+    "bias pipeline_dtype add_bias_linear share_embeddings_and_output_weights activation gated_linear_unit "
+    "activation_func normalization num_query_groups precision gradient_accumulation_fusion optim optimizer peft data "
+    "position_embedding_type _target_";
 
 }  // namespace
 
@@ -73,7 +61,7 @@ void SectionWords::copy_section(const std::string& section) {
   const JsonValue* values = tree_.find(section);
   if (values == nullptr) return;
   for (const JsonValue& one : values->children) {
-    const bool named = std::find(kNamedKeys.begin(), kNamedKeys.end(), one.key) != kNamedKeys.end();
+    const bool named = is_word_in(kNamedKeys, one.key);
     if (!named && one.kind != JsonValue::Kind::kObject) words.copy(section + "." + one.key, argument_of(one.key));
   }
   const std::string prefix = section + ".";

@@ -32,11 +32,9 @@ class TitanReader {
 
  private:
   void pass_what_costs_nothing() {
-    for (const char* section : {"job", "profiling", "metrics", "lr_scheduler", "checkpoint", "validation", "comm",
-                                "memory_estimation", "profiler", "training.dataloader", "dataloader", "tokenizer",
-                                "validator", "override", "hf_assets_path", "dump_folder"}) {
-      tree_.pass(section);
-    }
+    tree_.pass_words(
+        "job profiling metrics lr_scheduler checkpoint validation comm memory_estimation profiler training.dataloader "
+        "dataloader tokenizer validator override hf_assets_path dump_folder");
     pass_in("training", {"max_norm", "steps", "dataset", "dataset_path", "seed", "deterministic", "gc_freq", "gc_debug",
                          "data_parallel_type", "warmup_steps"});
     pass_in("parallelism",
@@ -70,7 +68,7 @@ class TitanReader {
                      " is not known: what the list does not set counts as torchtitan's defaults");
     }
     if (!request_.model.empty()) {
-      for (const char* section : {"model", "model_spec"}) tree_.pass(section);
+      tree_.pass_words("model model_spec");
       for (const ModelPreset& preset : model_presets()) {
         if (preset.shape.name == request_.model) layers_ = preset.shape.layers;
       }
@@ -242,7 +240,7 @@ class TitanReader {
     }
     const std::string recipe =
         tree_.word("quantize.linear.float8.recipe_name").value_or(since_0_3_ ? "rowwise" : "tensorwise");
-    for (const char* section : {"quantize", "float8", "mx"}) tree_.pass(section);
+    tree_.pass_words("quantize float8 mx");
     const std::string type = tree_.word("training.mixed_precision_param").value_or("bfloat16");
     const std::string dtype = eight || blocks     ? "fp8"
                               : type == "float32" ? "fp32"
@@ -303,11 +301,9 @@ class TitanReader {
     const std::string mode = recomputation();
     const std::string option =
         tree_.word("activation_checkpoint.selective_ac_option").value_or(since_0_3_ ? "op" : "2");
-    for (const char* key :
-         {"activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns", "activation_checkpoint.early_stop",
-          "activation_checkpoint.force_recompute_mm_shapes_by_fqns"}) {
-      tree_.pass(key);
-    }
+    tree_.pass_words(
+        "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns activation_checkpoint.early_stop "
+        "activation_checkpoint.force_recompute_mm_shapes_by_fqns");
     if (mode == "full" || mode == "none") {
       scenario_.set("recompute", mode);
     } else if (mode == "selective" && option == "op") {

@@ -105,34 +105,11 @@ FrameworkScenario read_llama_factory(ConfigTree& tree, const FrameworkRequest& r
     words.argument("recompute-method", std::string("uniform"));
     words.argument("recompute-num-layers", std::int64_t{1});
   }
-  for (const char* key : {"dataset",
-                          "template",
-                          "overwrite_cache",
-                          "preprocessing_num_workers",
-                          "output_dir",
-                          "report_to",
-                          "logging_steps",
-                          "save_steps",
-                          "save_only_model",
-                          "plot_loss",
-                          "overwrite_output_dir",
-                          "num_train_epochs",
-                          "learning_rate",
-                          "lr_scheduler_type",
-                          "warmup_ratio",
-                          "ddp_timeout",
-                          "resume_from_checkpoint",
-                          "do_train",
-                          "max_samples",
-                          "dataloader_num_workers",
-                          "val_size",
-                          "max_steps",
-                          "trust_remote_code",
-                          "dataset_dir",
-                          "run_name",
-                          "save_strategy"}) {
-    tree.pass(key);
-  }
+  tree.pass_words(
+      "dataset template overwrite_cache preprocessing_num_workers output_dir report_to logging_steps save_steps "
+      "save_only_model plot_loss overwrite_output_dir num_train_epochs learning_rate lr_scheduler_type warmup_ratio "
+      "ddp_timeout resume_from_checkpoint do_train max_samples dataloader_num_workers val_size max_steps "
+      "trust_remote_code dataset_dir run_name save_strategy");
   FrameworkScenario scenario = words.scenario(0, *known);
   if (!adapter && !words.has("deepspeed")) set_trainer_formats(tree, scenario);
   return scenario;

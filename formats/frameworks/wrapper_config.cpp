@@ -12,10 +12,7 @@ namespace {
 
 // Arguments with their hyphens, and what the test's environment is.
 FrameworkScenario read_test_file(ConfigTree& tree, const FrameworkRequest& request) {
-  for (const char* section :
-       {"ENV_VARS", "TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT"}) {
-    tree.pass(section);
-  }
+  tree.pass_words("ENV_VARS TEST_TYPE LAUNCHER METRICS MODE BEFORE_SCRIPT AFTER_SCRIPT");
   for (const char* key : {"encoder-num-layers", "decoder-num-layers", "hybrid-override-pattern", "is-hybrid-model",
                           "language-model-checkpoint", "model-provider"}) {
     if (!tree.has(std::string("MODEL_ARGS.--") + key)) continue;
@@ -42,9 +39,7 @@ const JsonValue* raw_member(ConfigTree& tree, const std::string& section, std::s
 }
 
 void pass_around(ConfigTree& tree, const std::string& module) {
-  for (const char* key : {"work_group", "user_name", "exp_name", "workspace", "platform", "exp_meta_info"}) {
-    tree.pass(key);
-  }
+  tree.pass_words("work_group user_name exp_name workspace platform exp_meta_info");
   tree.pass(module + ".config");
   tree.pass(module + ".framework");
 }

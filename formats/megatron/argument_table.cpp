@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/megatron/argument_names.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -48,25 +49,9 @@ const ArgumentTable& argument_table() {
 }
 
 // All that begin like this, without effect; how many values they take is not known.
-constexpr std::array<std::string_view, 19> kPrefixes{"adam-",
-                                                     "ckpt-",
-                                                     "dist-ckpt-",
-                                                     "eval-",
-                                                     "exit-",
-                                                     "init-method",
-                                                     "log-",
-                                                     "lr-",
-                                                     "muon-",
-                                                     "rl-",
-                                                     "grpo-",
-                                                     "sglang-",
-                                                     "rollout-",
-                                                     "tensorboard-",
-                                                     "wandb-",
-                                                     "tokenizer",
-                                                     "inference-",
-                                                     "straggler",
-                                                     "nccl-communicator"};
+constexpr std::string_view kPrefixes =
+    "adam- ckpt- dist-ckpt- eval- exit- init-method log- lr- muon- rl- grpo- sglang- rollout- tensorboard- wandb- "
+    "tokenizer inference- straggler nccl-communicator";
 
 struct Renamed {
   std::string_view old_name;
@@ -94,7 +79,8 @@ constexpr std::array<Renamed, 15> kRenamed{{{"model-parallel-size", "tensor-mode
 std::optional<ArgumentRow> megatron_argument(const std::string& name) {
   const auto found = argument_table().find(name);
   if (found != argument_table().end()) return found->second;
-  const bool prefixed = std::any_of(kPrefixes.begin(), kPrefixes.end(),
+  const auto prefixes = words_in(kPrefixes);
+  const bool prefixed = std::any_of(prefixes.begin(), prefixes.end(),
                                     [&name](std::string_view prefix) { return name.starts_with(prefix); });
   if (prefixed) return ArgumentRow{ArgumentEffect::kNothing, ArgumentValues::kMany, {}};
   return std::nullopt;

@@ -1,4 +1,4 @@
-// What Megatron-LM takes where an argument is not given (its release: formats/megatron/rule_table.cpp).
+// What Megatron-LM takes where an argument is not given (its release: formats/rules/megatron.rules).
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
 #include "formats/megatron/launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "formats/shell/parser.hpp"
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -26,20 +26,10 @@ using shell::is_mark;
 using shell::marks;
 using shell::Unknowns;
 
-constexpr std::array<std::string_view, 14> kCore{"num-layers",
-                                                 "hidden-size",
-                                                 "num-attention-heads",
-                                                 "seq-length",
-                                                 "micro-batch-size",
-                                                 "global-batch-size",
-                                                 "tensor-model-parallel-size",
-                                                 "pipeline-model-parallel-size",
-                                                 "expert-model-parallel-size",
-                                                 "hybrid-override-pattern",
-                                                 "max-position-embeddings",
-                                                 "yaml-cfg",
-                                                 "context-parallel-size",
-                                                 "ffn-hidden-size"};
+constexpr std::string_view kCore =
+    "num-layers hidden-size num-attention-heads seq-length micro-batch-size global-batch-size "
+    "tensor-model-parallel-size pipeline-model-parallel-size expert-model-parallel-size hybrid-override-pattern "
+    "max-position-embeddings yaml-cfg context-parallel-size ffn-hidden-size";
 
 // Chooses an alternative for each mark that has some: of `chosen` that one, of the others the first.
 class Readings {
@@ -146,7 +136,7 @@ class Reader {
       bool layers = false;
       for (const std::string& word : readings.words(launch.arguments, -1, 0)) {
         const std::string option = option_name(word);
-        if (std::find(kCore.begin(), kCore.end(), option) != kCore.end()) core.insert(option);
+        if (is_word_in(kCore, option)) core.insert(option);
         layers = layers || option == "num-layers" || option == "hybrid-override-pattern" || option == "yaml-cfg";
       }
       if (layers && (core.size() >= 2 || core.contains("yaml-cfg"))) whole.push_back(&launch);

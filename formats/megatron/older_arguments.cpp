@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "formats/text/printable.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -19,38 +19,14 @@ using DeepSpeedJson = nlohmann::json;
 
 constexpr const char* kStandIn = "987654321987";  // for what is not known: nobody means this number
 
-constexpr std::array<std::string_view, 20> kKnownKeys{"train_batch_size",
-                                                      "train_micro_batch_size_per_gpu",
-                                                      "gradient_accumulation_steps",
-                                                      "zero_optimization",
-                                                      "bf16",
-                                                      "bfloat16",
-                                                      "fp16",
-                                                      "steps_per_print",
-                                                      "gradient_clipping",
-                                                      "prescale_gradients",
-                                                      "gradient_predivide_factor",
-                                                      "scheduler",
-                                                      "tensorboard",
-                                                      "wandb",
-                                                      "csv_monitor",
-                                                      "comet",
-                                                      "dump_state",
-                                                      "seed",
-                                                      "zero_allow_untested_optimizer",
-                                                      "checkpoint"};
-constexpr std::array<std::string_view, 12> kKnownKeysOfZero{"stage",
-                                                            "offload_optimizer",
-                                                            "offload_param",
-                                                            "cpu_offload",
-                                                            "allgather_partitions",
-                                                            "load_from_fp32_weights",
-                                                            "elastic_checkpoint",
-                                                            "ignore_unused_parameters",
-                                                            "legacy_stage1",
-                                                            "round_robin_gradients",
-                                                            "stage3_gather_16bit_weights_on_model_save",
-                                                            "stage3_gather_fp16_weights_on_model_save"};
+constexpr std::string_view kKnownKeys =
+    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps zero_optimization bf16 bfloat16 fp16 "
+    "steps_per_print gradient_clipping prescale_gradients gradient_predivide_factor scheduler tensorboard wandb "
+    "csv_monitor comet dump_state seed zero_allow_untested_optimizer checkpoint";
+constexpr std::string_view kKnownKeysOfZero =
+    "stage offload_optimizer offload_param cpu_offload allgather_partitions load_from_fp32_weights elastic_checkpoint "
+    "ignore_unused_parameters legacy_stage1 round_robin_gradients stage3_gather_16bit_weights_on_model_save "
+    "stage3_gather_fp16_weights_on_model_save";
 
 std::string without_marks(const std::string& text) {
   std::string result;
@@ -122,11 +98,9 @@ class DeepSpeedConfig {
     return type == "Adam" || type == "AdamW" || type == "FusedAdam";
   }
 
-  template <std::size_t N>
-  static void add_others(const DeepSpeedJson& object, const std::array<std::string_view, N>& known,
-                         std::string& others) {
+  static void add_others(const DeepSpeedJson& object, std::string_view known, std::string& others) {
     for (const auto& [key, value] : object.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end() || is_off(value)) continue;
+      if (is_word_in(known, key) || is_off(value)) continue;
       if (key == "optimizer" && is_adam(value)) continue;
       others += (others.empty() ? "\"" : ", \"") + key + "\"";
     }

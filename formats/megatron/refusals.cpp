@@ -8,7 +8,7 @@
 
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/rule_facts.hpp"
-#include "formats/megatron/rule_table.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/rules/refusal.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "formats/text/printable.hpp"
@@ -44,7 +44,7 @@ void refuse_as_megatron(const MegatronArguments& arguments, const MegatronLaunch
   if (const auto found = launch.environment.find(kConnections); found != launch.environment.end()) {
     facts.set(kConnections, RuleFacts::Words{found->second});
   }
-  static const FrameworkRules rules = megatron_rules();
+  const FrameworkRules& rules = *rules_of_framework("megatron");
   const bool fork = is_a_fork(arguments);
   std::vector<Diagnostic> problems;
   for (const FrameworkRule& rule : rules.rows) {

@@ -1,4 +1,4 @@
-// Refuses what Megatron-LM itself refuses, by its rules (formats/megatron/rule_table.hpp).
+// Refuses what Megatron-LM itself refuses, by its rules (formats/rules/megatron.rules).
 #pragma once
 
 #include <string>

@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "formats/megatron/arguments.hpp"
-#include "formats/rules/framework_rule.hpp"
 #include "formats/rules/rule_facts.hpp"
 
 namespace debubble {
-
-// The names in capitals.
-[[nodiscard]] std::vector<RuleFact> megatron_fact_names();
 
 // Keeps references to the names of the arguments. `ranks`: nothing where they are not known.
 [[nodiscard]] RuleFacts megatron_facts(const MegatronArguments& arguments, std::optional<std::int64_t> ranks);

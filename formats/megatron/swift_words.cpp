@@ -6,6 +6,7 @@
 #include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/wrapper_words.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -47,14 +48,6 @@ truncation-strategy tuner-backend use-chat-template use-hf val-dataset val-datas
 vit-gradient-checkpointing vit-gradient-checkpointing-kwargs vit-lr
 )";
 
-bool costs_nothing(const std::string& name) {
-  for (std::size_t at = kSwiftNothing.find(name); at != std::string_view::npos; at = kSwiftNothing.find(name, at + 1)) {
-    const auto ends = [](char c) { return c == ' ' || c == '\n'; };
-    if (ends(kSwiftNothing[at - 1]) && ends(kSwiftNothing[at + name.size()])) return true;
-  }
-  return false;
-}
-
 bool is_off(const std::string& value) {
   return value == "false" || value == "False" || value == "none" || value == "None" || value == "null";
 }
@@ -83,7 +76,7 @@ class SwiftReader {
 
  private:
   void add(std::string name, const Strings& values) {
-    if (costs_nothing(name)) return;
+    if (is_word_in(kSwiftNothing, name)) return;
     if (name == "megatron-extra-kwargs") return add_object(values.empty() ? "" : values.front());
     for (const SwiftName& known : kSwiftNames) {
       if (name == known.name) name = known.argument;

@@ -9,6 +9,7 @@
 #include "formats/shell/unknowns.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -29,9 +30,9 @@ constexpr std::array<VerlName, 4> kVerlNames{
 
 // What stands at the top of an engine's section and is no argument of Megatron's; all of these move or save what lies
 // still between two steps.
-constexpr std::array<const char*, 9> kBetweenSteps{"param-offload", "optimizer-offload", "grad-offload",
-                                                   "use-mbridge",   "vanilla-mbridge",   "use-dist-checkpointing",
-                                                   "dtype",         "forward-only",      "use-remove-padding"};
+constexpr std::string_view kBetweenSteps =
+    "param-offload optimizer-offload grad-offload use-mbridge vanilla-mbridge use-dist-checkpointing dtype "
+    "forward-only use-remove-padding";
 
 bool is_no(const std::string& text) { return text == "False" || text == "false"; }
 
@@ -133,7 +134,7 @@ class VerlReader {
     for (const VerlName& known : kVerlNames) {
       if (name == known.name) name = known.argument;
     }
-    if (std::find(kBetweenSteps.begin(), kBetweenSteps.end(), name) != kBetweenSteps.end()) return;
+    if (is_word_in(kBetweenSteps, name)) return;
     const auto row = megatron_argument(name);
     if (row && row->values == ArgumentValues::kNone) {
       if (!is_no(text)) flag(name);

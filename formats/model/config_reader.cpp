@@ -1,10 +1,10 @@
 #include "formats/model/config_reader.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "formats/text/text.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -13,91 +13,20 @@ constexpr std::int64_t kLargestConfigNumber = std::int64_t{1} << 24;
 
 // What a config says that changes no size, no step and no order of the computation: names, tokens, randomness,
 // constants of the norms, and how text is generated.
-constexpr std::array<std::string_view, 75> kIrrelevantKeys{
-    "_attn_implementation",
-    "_attn_implementation_autoset",
-    "_commit_hash",
-    "_name_or_path",
-    "architectures",
-    "attention_dropout",
-    "attn_pdrop",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "classifier_dropout",
-    "decoder_start_token_id",
-    "diversity_penalty",
-    "do_sample",
-    "dtype",
-    "early_stopping",
-    "embd_pdrop",
-    "encoder_no_repeat_ngram_size",
-    "eos_token_id",
-    "exponential_decay_length_penalty",
-    "finetuning_task",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "gradient_checkpointing",
-    "hidden_dropout",
-    "id2label",
-    "initializer_range",
-    "is_decoder",
-    "label2id",
-    "layer_norm_eps",
-    "layer_norm_epsilon",
-    "length_penalty",
-    "max_length",
-    "max_position_embeddings",
-    "max_window_layers",
-    "min_length",
-    "model_type",
-    "n_ctx",
-    "name_or_path",
-    "no_repeat_ngram_size",
-    "num_beam_groups",
-    "num_beams",
-    "num_return_sequences",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "output_scores",
-    "pad_token_id",
-    "prefix",
-    "pretraining_tp",
-    "problem_type",
-    "remove_invalid_values",
-    "repetition_penalty",
-    "resid_pdrop",
-    "return_dict",
-    "return_dict_in_generate",
-    "rms_norm_eps",
-    "rope_scaling",
-    "sep_token_id",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "suppress_tokens",
-    "task_specific_params",
-    "temperature",
-    "tf_legacy_loss",
-    "tokenizer_class",
-    "top_k",
-    "top_p",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "typical_p",
-};
-constexpr std::array<std::string_view, 8> kAlsoIrrelevantKeys{"_num_labels",         "auto_map",   "bad_words_ids",
-                                                              "max_sequence_length", "num_labels", "unk_token_id",
-                                                              "use_bfloat16",        "use_cache"};
-
-bool is_irrelevant_key(std::string_view key) {
-  const auto in = [key](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
-  return in(kIrrelevantKeys) || in(kAlsoIrrelevantKeys);
-}
+constexpr std::string_view kIrrelevantKeys =
+    "_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path architectures attention_dropout "
+    "attn_pdrop begin_suppress_tokens bos_token_id chunk_size_feed_forward classifier_dropout decoder_start_token_id "
+    "diversity_penalty do_sample dtype early_stopping embd_pdrop encoder_no_repeat_ngram_size eos_token_id "
+    "exponential_decay_length_penalty finetuning_task forced_bos_token_id forced_eos_token_id gradient_checkpointing "
+    "hidden_dropout id2label initializer_range is_decoder label2id layer_norm_eps layer_norm_epsilon length_penalty "
+    "max_length max_position_embeddings max_window_layers min_length model_type n_ctx name_or_path "
+    "no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_attentions output_hidden_states "
+    "output_past output_scores pad_token_id prefix pretraining_tp problem_type remove_invalid_values "
+    "repetition_penalty resid_pdrop return_dict return_dict_in_generate rms_norm_eps rope_scaling sep_token_id "
+    "summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj suppress_tokens "
+    "task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p torch_dtype torchscript "
+    "transformers_version typical_p _num_labels auto_map bad_words_ids max_sequence_length num_labels unk_token_id "
+    "use_bfloat16 use_cache";
 
 }  // namespace
 
@@ -183,7 +112,8 @@ void ConfigReader::refuse(std::string_view key, const std::string& meaning) {
 std::vector<std::string> ConfigReader::unknown_keys() const {
   std::vector<std::string> unknown;
   for (const JsonValue& member : object_.children) {
-    if (is_irrelevant_key(member.key) || std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    if (is_word_in(kIrrelevantKeys, member.key) || std::find(known_.begin(), known_.end(), member.key) != known_.end())
+      continue;
     unknown.push_back(member.key);
   }
   return unknown;

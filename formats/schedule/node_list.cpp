@@ -1,7 +1,6 @@
 #include "formats/schedule/node_list.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "formats/schedule/node_words.hpp"
 #include "schedules/exchange/compute_table_cells.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/word_list.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
@@ -29,10 +29,9 @@ constexpr IntegerRule kNodeLayers{"stages in model order, numbered from 0", 0, k
 constexpr IntegerRule kNodeTime{"microseconds", 0, kLongestDuration, "times are whole microseconds"};
 
 // The authors' other node types: their passes add them after scheduling.
-constexpr std::array<std::string_view, 13> kOtherTypes{
-    "SEND_FORWARD",         "RECV_FORWARD",         "SEND_BACKWARD",   "RECV_BACKWARD",      "POST_VALIDATION",
-    "SEND_POST_VALIDATION", "RECV_POST_VALIDATION", "OFFLOAD_BARRIER", "OFFLOAD_SEND_START", "OFFLOAD_SEND_END",
-    "OFFLOAD_RECV_PREP",    "OFFLOAD_RECV_START",   "OFFLOAD_RECV_END"};
+constexpr std::string_view kOtherTypes =
+    "SEND_FORWARD RECV_FORWARD SEND_BACKWARD RECV_BACKWARD POST_VALIDATION SEND_POST_VALIDATION RECV_POST_VALIDATION "
+    "OFFLOAD_BARRIER OFFLOAD_SEND_START OFFLOAD_SEND_END OFFLOAD_RECV_PREP OFFLOAD_RECV_START OFFLOAD_RECV_END";
 
 struct Node {
   OpKind kind = OpKind::kForward;
@@ -131,7 +130,7 @@ class NodeListReader {
       return true;
     }
     if (type.empty()) return false;
-    if (std::find(kOtherTypes.begin(), kOtherTypes.end(), type) != kOtherTypes.end()) {
+    if (is_word_in(kOtherTypes, type)) {
       reader.complain("J021", "type", type + " is not a compute node",
                       "give the list as the scheduler returns it, before transfers, post-validation and offloading are "
                       "added: F, B, W, BW and R alone");

@@ -1,12 +1,12 @@
 // Programs that are started: launchers hand on to what they launch, shells are followed, training programs are kept.
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
 #include "formats/shell/builtin_words.hpp"
 #include "formats/shell/launcher_words.hpp"
 #include "formats/shell/machine.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble::shell {
 namespace {
@@ -16,28 +16,21 @@ std::string base_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-template <std::size_t kCount>
-bool in(const std::array<std::string_view, kCount>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 bool is_python(const std::string& word) {
   const std::string name = base_name(word);
   if (!name.starts_with("python")) return false;
   return name.find_first_not_of("0123456789.", 6) == std::string::npos;
 }
 
-constexpr std::array<std::string_view, 5> kShells{"bash", "sh", "zsh", "dash", "ksh"};
-constexpr std::array<std::string_view, 4> kStarters{"torchrun", "deepspeed", "accelerate", "torchrun-hpu"};
+constexpr std::string_view kShells = "bash sh zsh dash ksh";
+constexpr std::string_view kStarters = "torchrun deepspeed accelerate torchrun-hpu";
 // They hand on to a command that stands behind their own options.
-constexpr std::array<std::string_view, 32> kWrappers{
-    "srun",    "mpirun",      "mpiexec",  "mpiexec.hydra", "mpirun_rsh", "env",   "time",   "nohup",
-    "timeout", "nice",        "ionice",   "numactl",       "taskset",    "nsys",  "ncu",    "sudo",
-    "stdbuf",  "singularity", "docker",   "apptainer",     "enroot",     "uv",    "poetry", "conda",
-    "pixi",    "ray",         "unbuffer", "setsid",        "aprun",      "jsrun", "flux",   "xargs"};
+constexpr std::string_view kWrappers =
+    "srun mpirun mpiexec mpiexec.hydra mpirun_rsh env time nohup timeout nice ionice numactl taskset nsys ncu sudo "
+    "stdbuf singularity docker apptainer enroot uv poetry conda pixi ray unbuffer setsid aprun jsrun flux xargs";
 
 // They start a training by the name of what is to be done: ms-swift, LLaMA-Factory.
-constexpr std::array<std::string_view, 3> kCommands{"megatron", "swift", "llamafactory-cli"};
+constexpr std::string_view kCommands = "megatron swift llamafactory-cli";
 
 bool is_script(const std::string& word) {
   return word.ends_with(".sh") || word.ends_with(".slurm") || word.ends_with(".sbatch") || word.ends_with(".bash");
@@ -45,40 +38,24 @@ bool is_script(const std::string& word) {
 
 bool starts_command(const std::string& word) {
   const std::string name = base_name(word);
-  return is_python(word) || in(kShells, name) || in(kStarters, name) || in(kWrappers, name) ||
+  return is_python(word) || is_word_in(kShells, name) || is_word_in(kStarters, name) || is_word_in(kWrappers, name) ||
          (word.ends_with(".py") && word[0] != '-') || (is_script(word) && word[0] != '-');
 }
 
 // torchrun's and deepspeed's options without a value.
-constexpr std::array<std::string_view, 19> kBareOptions{"--standalone",
-                                                        "--no-python",
-                                                        "--no_python",
-                                                        "--run-path",
-                                                        "--run_path",
-                                                        "--use-env",
-                                                        "--use_env",
-                                                        "--no-use-env",
-                                                        "--force_multi",
-                                                        "--no_local_rank",
-                                                        "--no_ssh",
-                                                        "--no_ssh_check",
-                                                        "--save_pid",
-                                                        "--elastic_training",
-                                                        "--bind_cores_to_rank",
-                                                        "-m",
-                                                        "--module",
-                                                        "--enable_each_rank_log_off",
-                                                        "--signal-handling"};
+constexpr std::string_view kBareOptions =
+    "--standalone --no-python --no_python --run-path --run_path --use-env --use_env --no-use-env --force_multi "
+    "--no_local_rank --no_ssh --no_ssh_check --save_pid --elastic_training --bind_cores_to_rank -m --module "
+    "--enable_each_rank_log_off --signal-handling";
 
-constexpr std::array<std::string_view, 14> kNoValue{"-u", "-B", "-O", "-OO", "-E", "-s", "-S",
-                                                    "-v", "-q", "-I", "-b",  "-i", "-x", "-P"};
+constexpr std::string_view kNoValue = "-u -B -O -OO -E -s -S -v -q -I -b -i -x -P";
 
 // Where the launched program stands: behind the options of torchrun or deepspeed.
 std::size_t behind_options(const Strings& words) {
   std::size_t at = 1;
   while (at < words.size() && !words[at].empty() && words[at][0] == '-') {
     if (words[at] == "--") return at + 1;
-    const bool bare = in(kBareOptions, words[at]) || words[at].find('=') != std::string::npos;
+    const bool bare = is_word_in(kBareOptions, words[at]) || words[at].find('=') != std::string::npos;
     at += bare ? 1U : 2U;
   }
   return at;
@@ -87,8 +64,8 @@ std::size_t behind_options(const Strings& words) {
 }  // namespace
 
 std::vector<std::string_view> launcher_names() {
-  std::vector<std::string_view> names(kStarters.begin(), kStarters.end());
-  names.insert(names.end(), kWrappers.begin(), kWrappers.end());
+  std::vector<std::string_view> names = words_in(kStarters);
+  for (const std::string_view wrapper : words_in(kWrappers)) names.push_back(wrapper);
   return names;
 }
 
@@ -108,15 +85,15 @@ class Starter {
     }
     if (name == "xargs") return xargs(words);
     if (name == "ssh" || name == "pdsh" || name == "clush") return remote(words, name);
-    if (in(kShells, name)) return shell(words);
+    if (is_word_in(kShells, name)) return shell(words);
     if (is_python(words.front())) return python(words);
-    if (in(kStarters, name) && name != "accelerate") return starter(words);
+    if (is_word_in(kStarters, name) && name != "accelerate") return starter(words);
     if (words.front().ends_with(".py")) {
       keep(words.front(), rest(words));
       return true;
     }
     if (is_script(name) || words.front().starts_with("./")) return script(words, 0);
-    if (in(kCommands, name) && words.size() > 1 && !words[1].starts_with("-")) {
+    if (is_word_in(kCommands, name) && words.size() > 1 && !words[1].starts_with("-")) {
       keep(name + " " + words[1], rest(words, 2));
       return true;
     }
@@ -180,14 +157,14 @@ class Starter {
   }
 
   bool wrapper(const Strings& words) {
-    const bool known = in(kWrappers, base_name(words.front())) || base_name(words.front()) == "accelerate";
+    const bool known = is_word_in(kWrappers, base_name(words.front())) || base_name(words.front()) == "accelerate";
     for (std::size_t k = 1; k < words.size(); ++k) {
       if (!starts_command(words[k])) continue;
       // "--container-image python" of a wrapper is a value, but not of anything that is known here.
-      const bool shell = in(kShells, base_name(words[k]));
+      const bool shell = is_word_in(kShells, base_name(words[k]));
       if (shell && k + 1 >= words.size()) continue;
       if (!known && !is_mark(words.front()) && !words[k].ends_with(".py") && !shell && !is_python(words[k]) &&
-          !in(kStarters, base_name(words[k]))) {
+          !is_word_in(kStarters, base_name(words[k]))) {
         continue;
       }
       launchers_.emplace_back(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k));
@@ -216,7 +193,7 @@ class Starter {
     while (at < words.size() && words[at].size() > 1 && words[at][0] == '-') {
       if (words[at] == "-c" || words[at].starts_with("-c")) return false;
       if (words[at] == "-m") break;
-      at += in(kNoValue, words[at]) || words[at].size() > 2 ? 1U : 2U;
+      at += is_word_in(kNoValue, words[at]) || words[at].size() > 2 ? 1U : 2U;
     }
     if (at >= words.size()) return false;
     if (words[at] != "-m") {

@@ -1,42 +1,13 @@
 #include "gpu/workload/kernels.hpp"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "gpu/workload/kernel_text.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
-
-constexpr std::array<std::string_view, 27> kKernelNames{
-    "add_partials",
-    "bias_add",
-    "bias_grad",
-    "causal_softmax_backward",
-    "causal_softmax_forward",
-    "cross_entropy_backward",
-    "cross_entropy_forward",
-    "embedding_forward",
-    "embedding_weight_grad",
-    "fill_normal",
-    "geglu_backward",
-    "geglu_forward",
-    "gelu_backward",
-    "gelu_forward",
-    "layer_norm_backward",
-    "layer_norm_forward",
-    "layer_norm_weight_grad",
-    "position_weight_grad",
-    "residual_add",
-    "rms_norm_backward",
-    "rms_norm_forward",
-    "rms_norm_weight_grad",
-    "rotary",
-    "silu_backward",
-    "silu_forward",
-    "swiglu_backward",
-    "swiglu_forward",
-};
 
 std::int64_t divided_up(std::int64_t amount, std::int64_t part) { return (amount + part - 1) / part; }
 
@@ -61,7 +32,15 @@ std::string kernel_source(DataType type) {
   return std::string("#define ") + macro_of(type) + " 1\n" + std::string(kernel_text());
 }
 
-std::span<const std::string_view> kernel_names() { return kKernelNames; }
+std::span<const std::string_view> kernel_names() {
+  static const std::vector<std::string_view> names = words_in(
+      "add_partials bias_add bias_grad causal_softmax_backward causal_softmax_forward cross_entropy_backward "
+      "cross_entropy_forward embedding_forward embedding_weight_grad fill_normal geglu_backward geglu_forward "
+      "gelu_backward gelu_forward layer_norm_backward layer_norm_forward layer_norm_weight_grad position_weight_grad "
+      "residual_add rms_norm_backward rms_norm_forward rms_norm_weight_grad rotary silu_backward silu_forward "
+      "swiglu_backward swiglu_forward");
+  return names;
+}
 
 std::int32_t row_threads(std::int64_t width, DataType type) {
   const std::int64_t warps = divided_up(divided_up(width, pack_of(type)), 32);

@@ -13,14 +13,12 @@ namespace {
 
 MessageWriter failure_message(const std::optional<Failure>& failure) {
   MessageWriter writer;
-  writer.number(failure.has_value() ? 1 : 0);
-  if (failure.has_value()) write(writer, *failure);
+  write(writer, failure);
   return writer;
 }
 
 std::optional<Failure> read_message(ControlChannel::Received received) {
-  if (received.message.number() == 0) return std::nullopt;
-  return read_failure(received.message);
+  return read<std::optional<Failure>>(received.message);
 }
 
 // Every other rank sends rank 0 exactly one message, when its work has ended or when the verdict arrives before that,

@@ -7,11 +7,31 @@
 #include "live/device_runner.hpp"
 #include "live/mpi/message_codec.hpp"
 
+namespace debubble {
+
+auto members(live::Like<Op> auto& op) {
+  auto& [kind, paired_with_next, stage, microbatch] = op;
+  return std::tie(kind, paired_with_next, stage, microbatch);
+}
+
+auto members(live::Like<ObservedOp> auto& one) {
+  auto& [op, partner, paired, device, begin, end] = one;
+  return std::tie(op, partner, paired, device, begin, end);
+}
+
+auto members(live::Like<ObservedTransfer> auto& transfer) {
+  auto& [op, from_device, to_device, begin, end, latency, bytes] = transfer;
+  return std::tie(op, from_device, to_device, begin, end, latency, bytes);
+}
+
+}  // namespace debubble
+
 namespace debubble::live {
 
-void write(MessageWriter& writer, const Op& op);
-void write(MessageWriter& writer, const std::vector<DeviceRun>& runs);
-[[nodiscard]] std::vector<DeviceRun> read_device_runs(MessageReader& reader);
+auto members(Like<DeviceRun> auto& run) {
+  auto& [ops, transfers, peak_activation, peak_memory, tensors_checked] = run;
+  return std::tie(ops, transfers, peak_activation, peak_memory, tensors_checked);
+}
 
 // Converts all times to another clock.
 void translate(std::vector<DeviceRun>& runs, const std::function<Nanoseconds(Nanoseconds)>& clock);

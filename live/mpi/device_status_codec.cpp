@@ -9,24 +9,6 @@
 
 namespace debubble::live {
 
-void write(MessageWriter& writer, const DeviceStatus& status) {
-  writer.number(status.position).number(status.waits ? 1 : 0).number(static_cast<std::int64_t>(status.kind));
-  writer.number(status.tensor.gradient ? 1 : 0).number(status.tensor.stage).number(status.tensor.piece);
-  writer.number(status.from);
-}
-
-DeviceStatus read_status(MessageReader& reader) {
-  DeviceStatus status;
-  reader.into(status.position);
-  reader.into(status.waits);
-  reader.into(status.kind);
-  reader.into(status.tensor.gradient);
-  reader.into(status.tensor.stage);
-  reader.into(status.tensor.piece);
-  reader.into(status.from);
-  return status;
-}
-
 void check(const DeviceStatus& status, const Schedule& schedule, std::int32_t device) {
   const auto length = static_cast<std::int32_t>(at(schedule.rows, device).size());
   bool ok = status.position >= -1 && status.position <= length;

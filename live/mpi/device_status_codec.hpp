@@ -9,8 +9,16 @@
 
 namespace debubble::live {
 
-void write(MessageWriter& writer, const DeviceStatus& status);
-[[nodiscard]] DeviceStatus read_status(MessageReader& reader);
+auto members(Like<Tensor> auto& tensor) {
+  auto& [gradient, stage, piece] = tensor;
+  return std::tie(gradient, stage, piece);
+}
+
+auto members(Like<DeviceStatus> auto& status) {
+  auto& [position, waits, kind, tensor, from] = status;
+  return std::tie(position, waits, kind, tensor, from);
+}
+
 // Throws std::logic_error where it names what the schedule does not have.
 void check(const DeviceStatus& status, const Schedule& schedule, std::int32_t device);
 

@@ -42,26 +42,4 @@ void raise(const Failure& failure) {
   throw std::runtime_error(failure.text);
 }
 
-void write(MessageWriter& writer, const Failure& failure) {
-  writer.number(static_cast<std::int64_t>(failure.kind)).text(failure.text);
-  writer.number(static_cast<std::int64_t>(failure.diagnostics.size()));
-  for (const Diagnostic& diagnostic : failure.diagnostics) {
-    writer.text(diagnostic.code).text(diagnostic.place).text(diagnostic.message).text(diagnostic.help);
-  }
-}
-
-Failure read_failure(MessageReader& reader) {
-  Failure failure;
-  reader.into(failure.kind);
-  failure.text = reader.text();
-  for (std::int64_t left = reader.number(); left > 0; --left) {
-    Diagnostic diagnostic;
-    for (std::string* part : {&diagnostic.code, &diagnostic.place, &diagnostic.message, &diagnostic.help}) {
-      *part = reader.text();
-    }
-    failure.diagnostics.push_back(std::move(diagnostic));
-  }
-  return failure;
-}
-
 }  // namespace debubble::live

@@ -22,7 +22,9 @@ struct Failure {
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error, const std::string& who);
 [[noreturn]] void raise(const Failure& failure);
 
-void write(MessageWriter& writer, const Failure& failure);
-[[nodiscard]] Failure read_failure(MessageReader& reader);
+auto members(Like<Failure> auto& failure) {
+  auto& [kind, diagnostics, text] = failure;
+  return std::tie(kind, diagnostics, text);
+}
 
 }  // namespace debubble::live

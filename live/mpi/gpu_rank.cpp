@@ -160,10 +160,8 @@ class GpuRank {
     }
     transport.barrier();
     const DeviceFacts& facts = gpu_.lane->facts();
-    result.more.text(facts.name).text(facts.driver).text(facts.cuda).number(static_cast<std::int64_t>(times.size()));
-    for (const auto& [key, time] : times) {
-      result.more.number(static_cast<std::int64_t>(key.first)).number(key.second).number(time);
-    }
+    result.more.text(facts.name).text(facts.driver).text(facts.cuda);
+    write(result.more, times);
     return result;
   }
 
@@ -194,13 +192,7 @@ class GpuRank {
       origin.device = reader.text();
       origin.driver = reader.text();
       origin.cuda = reader.text();
-      MeasuredTimes& own = times.emplace_back();
-      for (std::int64_t left = reader.number(); left > 0; --left) {
-        std::pair<OpKind, std::int32_t> key;
-        reader.into(key.first);
-        reader.into(key.second);
-        reader.into(own[key]);
-      }
+      reader.into(times.emplace_back());
     }
     LiveResult result = result_of(job_, std::move(report));
     if (!times.empty()) result.costs = measured_costs(job_, times);

@@ -169,7 +169,7 @@ class RankRun {
     for (int left = passing_.size() - 1; left > 0; --left) {
       ControlChannel::Received received = channel_.wait();
       const auto rank = static_cast<std::size_t>(received.from);
-      report.runs[rank] = read_device_runs(received.message);
+      received.message.into(report.runs[rank]);
       report.more[rank] = std::move(received.message);
     }
   }

@@ -143,13 +143,13 @@ void Watchdog::read(ControlChannel::Received received) {
   received.message.into(type);
   at(heard_, received.from) = Clock::now();
   if (type == MessageType::kOutcome) return read_outcome(received.message);
-  const DeviceStatus status = read_status(received.message);
+  const auto status = live::read<DeviceStatus>(received.message);
   if (type == MessageType::kAlive) {
     at(statuses_, received.from) = status;
     return;
   }
   if (type == MessageType::kProbe) return reply_to_probe();
-  if (type == MessageType::kFailed) return failed(read_failure(received.message));
+  if (type == MessageType::kFailed) return failed(live::read<Failure>(received.message));
   if (type != MessageType::kProbeReply) return update(received.from, type, status);
   received.message.into(at(ranks_, received.from));
   at(statuses_, received.from) = status;
@@ -163,14 +163,7 @@ void Watchdog::read(ControlChannel::Received received) {
   decide({stuck ? Outcome::Kind::kStalled : Outcome::Kind::kComplete, statuses_, {}, {}});
 }
 
-void Watchdog::read_outcome(MessageReader& reader) {
-  Outcome outcome;
-  reader.into(outcome.kind);
-  for (int rank = 0; rank < passing_.size(); ++rank) outcome.statuses.push_back(read_status(reader));
-  outcome.failure = read_failure(reader);
-  for (std::int64_t left = reader.number(); left > 0; --left) reader.into(outcome.silent.emplace_back());
-  outcome_ = std::move(outcome);
-}
+void Watchdog::read_outcome(MessageReader& reader) { outcome_ = live::read<Outcome>(reader); }
 
 // kLeaving is a rank's last message of the watchdog, and messages of a rank arrive in order: after it none of them is
 // in flight. What a faster rank has sent since stays in the channel.
@@ -195,11 +188,8 @@ void Watchdog::decide(Outcome outcome) {
   if (outcome_.has_value()) return;
   outcome_ = std::move(outcome);
   MessageWriter writer;
-  writer.number(static_cast<std::int64_t>(MessageType::kOutcome)).number(static_cast<std::int64_t>(outcome_->kind));
-  for (const DeviceStatus& status : outcome_->statuses) write(writer, status);
-  write(writer, outcome_->failure);
-  writer.number(static_cast<std::int64_t>(outcome_->silent.size()));
-  for (const int rank : outcome_->silent) writer.number(rank);
+  writer.number(static_cast<std::int64_t>(MessageType::kOutcome));
+  write(writer, *outcome_);
   channel_.send_to_all_others(writer);
 }
 

@@ -33,6 +33,11 @@ struct Outcome {
   std::vector<int> silent{};           // kStalled: ranks that gave no sign of life
 };
 
+auto members(Like<Outcome> auto& outcome) {
+  auto& [kind, statuses, failure, silent] = outcome;
+  return std::tie(kind, statuses, failure, silent);
+}
+
 class Watchdog {
  public:
   Watchdog(MessagePassing& passing, ControlChannel& channel, Mailbox& mailbox, Nanoseconds patience);

@@ -12,6 +12,7 @@
 #include "formats/text/text.hpp"
 #include "scenario/request/hf_reading.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -29,7 +30,7 @@ constexpr std::array<ClassOfFamily, 4> kClasses{{{"Glm4MoeForCausalLM", "glm4_mo
 const ModelFamily* family_named(const std::string& type) {
   for (const auto* families : {&llama_families(), &expert_families(), &gpt_families(), &refused_families()}) {
     for (const ModelFamily& family : *families) {
-      if (type == family.model_type) return &family;
+      if (is_word_in(family.model_types, type)) return &family;
     }
   }
   return nullptr;
@@ -38,7 +39,9 @@ const ModelFamily* family_named(const std::string& type) {
 std::vector<std::string> modelled_types() {
   std::vector<std::string> names;
   for (const auto* families : {&llama_families(), &expert_families(), &gpt_families()}) {
-    for (const ModelFamily& family : *families) names.emplace_back(family.model_type);
+    for (const ModelFamily& family : *families) {
+      for (const std::string_view type : words_in(family.model_types)) names.emplace_back(type);
+    }
   }
   return names;
 }
@@ -100,7 +103,11 @@ void read_text(const JsonValue& object, const JsonValue& root, const std::string
   }
   const ModelFamily* family = family_named(class_type(reader, type));
   if (family == nullptr) return refuse_type(type, prefix, problems);
-  family->read(in);
+  if (family->read == nullptr) {
+    in.refuse(reader.find(family->key) == nullptr ? "model_type" : family->key, family->missing);
+  } else {
+    family->read(in);
+  }
   // A nested part leaves it to the whole whether the output layer is the embedding.
   if (!prefix.empty() && reader.find("tie_word_embeddings") == nullptr &&
       outer.find("tie_word_embeddings") != nullptr) {

@@ -50,7 +50,7 @@ void read_qwen3_moe(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().qk_norm = QueryKeyNorm::kHead;
   read_window(in, {.used = in.reader.flag("use_sliding_window", false)});
-  in.pass({"use_qk_norm", "qkv_bias"});
+  in.pass("use_qk_norm qkv_bias");
   if (in.size_or_none("shared_expert_intermediate_size") > 0) {
     in.refuse("shared_expert_intermediate_size", "a shared expert of Qwen3's MoE, which its model class has not");
   }
@@ -64,7 +64,7 @@ void read_latent_attention(const ConfigReading& in) {
   shape.head_size = in.reader.size("qk_nope_head_dim");
   shape.rope_size = in.reader.size("qk_rope_head_dim");
   shape.value_size = in.reader.size("v_head_dim");
-  in.pass({"qk_head_dim"});
+  in.pass("qk_head_dim");
   shape.kv_heads = shape.heads;
 }
 
@@ -105,7 +105,7 @@ void read_deepseek(const ConfigReading& in) {
 // The same, with an indexer that picks the keys which a query sees.
 void read_sparse_attention(const ConfigReading& in) {
   read_deepseek(in);
-  in.pass({"index_head_dim", "index_n_heads", "indexer_rope_interleave", "index_n_freq", "indexer_types"});
+  in.pass("index_head_dim index_n_heads indexer_rope_interleave index_n_freq indexer_types");
   in.refuse("index_topk", "attention to the keys that an indexer picks (DeepSeek sparse attention)");
 }
 
@@ -145,7 +145,7 @@ void read_bailing(const ConfigReading& in) {
   shape.predicted_tokens = in.size_or_none("num_nextn_predict_layers");
   read_expert_groups(in);
   pass_router_constants(in);
-  in.pass({"norm_head", "norm_softmax", "score_function", "router_type", "use_rmsnorm", "multi_gate"});
+  in.pass("norm_head norm_softmax score_function router_type use_rmsnorm multi_gate");
 }
 
 // Hunyuan's: one number, or one for each layer, which must be the same.
@@ -176,8 +176,9 @@ void read_hunyuan_moe(const ConfigReading& in) {
   shape.shared_experts = shared ? same_in_all_layers(in, "num_shared_expert", 1) : 0;
   shape.shared_feed_forward = shape.shared_experts * shape.feed_forward;
   pass_router_constants(in);
-  in.pass({"use_cla", "cla_share_factor", "org_vocab_size", "attention_head_dim", "num_shared_expert",
-           "capacity_factor", "moe_drop_tokens", "moe_random_routing_dropped_token", "use_mla"});
+  in.pass(
+      "use_cla cla_share_factor org_vocab_size attention_head_dim num_shared_expert capacity_factor moe_drop_tokens "
+      "moe_random_routing_dropped_token use_mla");
 }
 
 // MiniMax-M2: ordinary attention; its modules that predict further ahead are not in the published weights' class.
@@ -195,8 +196,8 @@ void read_minimax_m2(const ConfigReading& in) {
     if (one.integer != 1) return in.refuse("attn_type_list", "linear (lightning) attention");
   }
   pass_router_constants(in);
-  in.pass({"use_mtp", "mtp_transformer_layers", "qk_norm_type", "scoring_func", "shared_intermediate_size",
-           "attn_window_size", "rotary_dim"});
+  in.pass(
+      "use_mtp mtp_transformer_layers qk_norm_type scoring_func shared_intermediate_size attn_window_size rotary_dim");
 }
 
 // The first DeepSeek-MoE has ordinary heads.
@@ -216,7 +217,7 @@ void read_gpt_oss(const ConfigReading& in) {
   shape.attention_sinks = true;
   shape.experts = in.size_of("num_local_experts", "num_experts");
   shape.experts_per_token = in.size_of("num_experts_per_tok", "experts_per_token");
-  in.pass({"experts_per_token", "num_experts_per_tok", "swiglu_limit", "initial_context_length"});
+  in.pass("experts_per_token num_experts_per_tok swiglu_limit initial_context_length");
   shape.expert_feed_forward = shape.feed_forward;
   read_window(in, {.full_every = 2, .size = 128});
   pass_router_constants(in);
@@ -239,7 +240,7 @@ void read_llama4(const ConfigReading& in) {
   shape.chunked_window = true;
   read_window(in, {.full_every = 4, .key = "attention_chunk_size"});
   set_expert_blocks(in, "moe_layers", true);
-  in.pass({"attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor"});
+  in.pass("attn_scale attn_temperature_tuning floor_scale for_llm_compressor");
   pass_router_constants(in);
 }
 
@@ -275,8 +276,9 @@ void read_ernie_moe(const ConfigReading& in) {
   const std::int64_t first = in.size_or_none("moe_layer_start_index");
   shape.moe_every = every;
   shape.dense_layers = first == 0 ? every - 1 : (first + every - 1) / every * every + (every > 1 ? every - 1 : 0);
-  in.pass({"moe_layer_end_index", "moe_capacity", "moe_gate", "moe_use_aux_free", "moe_aux_loss_lambda",
-           "num_nextn_predict_layers", "use_bias", "moe_orthogonal_loss_lambda", "moe_z_loss_lambda"});
+  in.pass(
+      "moe_layer_end_index moe_capacity moe_gate moe_use_aux_free moe_aux_loss_lambda num_nextn_predict_layers "
+      "use_bias moe_orthogonal_loss_lambda moe_z_loss_lambda");
   pass_router_constants(in);
 }
 
@@ -307,7 +309,7 @@ void read_dbrx(const ConfigReading& in) {
   shape.experts_per_token = ffn.size("moe_top_k", 1);
   shape.expert_feed_forward = ffn.size("ffn_hidden_size");
   pass_router_constants(in);
-  in.pass({"emb_pdrop", "resid_pdrop", "max_seq_len"});
+  in.pass("emb_pdrop resid_pdrop max_seq_len");
 }
 
 }  // namespace
@@ -316,26 +318,19 @@ const std::vector<ModelFamily>& expert_families() {
   static const std::vector<ModelFamily> families{{"mixtral", read_mixtral},
                                                  {"phimoe", read_phimoe},
                                                  {"qwen2_moe", read_qwen2_moe},
-                                                 {"qwen3_moe", read_qwen3_moe},
-                                                 {"qwen3_vl_moe_text", read_qwen3_moe},
+                                                 {"qwen3_moe qwen3_vl_moe_text", read_qwen3_moe},
                                                  {"deepseek", read_deepseek_v1},
-                                                 {"deepseek_v2", read_deepseek},
-                                                 {"deepseek_v3", read_deepseek},
-                                                 {"kimi_k2", read_deepseek},
-                                                 {"deepseek_v32", read_sparse_attention},
-                                                 {"glm_moe_dsa", read_sparse_attention},
-                                                 {"glm4_moe", read_glm4_moe},
-                                                 {"glm4v_moe_text", read_glm4_moe},
+                                                 {"deepseek_v2 deepseek_v3 kimi_k2", read_deepseek},
+                                                 {"deepseek_v32 glm_moe_dsa", read_sparse_attention},
+                                                 {"glm4_moe glm4v_moe_text", read_glm4_moe},
                                                  {"gpt_oss", read_gpt_oss},
                                                  {"llama4_text", read_llama4},
                                                  {"olmoe", read_olmoe},
-                                                 {"granitemoe", read_granite_moe},
-                                                 {"granitemoeshared", read_granite_moe},
+                                                 {"granitemoe granitemoeshared", read_granite_moe},
                                                  {"ernie4_5_moe", read_ernie_moe},
                                                  {"dbrx", read_dbrx},
                                                  {"dots1", read_dots},
-                                                 {"bailing_moe", read_bailing},
-                                                 {"bailing_moe_v2", read_bailing},
+                                                 {"bailing_moe bailing_moe_v2", read_bailing},
                                                  {"hunyuan_v1_moe", read_hunyuan_moe},
                                                  {"minimax_m2", read_minimax_m2}};
   return families;

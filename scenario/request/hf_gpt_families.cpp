@@ -6,9 +6,10 @@ namespace debubble {
 namespace {
 
 void pass_gpt2_details(const ConfigReading& in) {
-  in.pass({"scale_attn_weights", "scale_attn_by_inverse_layer_idx", "attention_softmax_in_fp32",
-           "scale_attention_softmax_in_fp32", "validate_runner_input", "pad_key_length", "inference_runner",
-           "pre_allocate_kv_cache", "max_sequence_length", "max_batch_size", "runner_max_sequence_length"});
+  in.pass(
+      "scale_attn_weights scale_attn_by_inverse_layer_idx attention_softmax_in_fp32 scale_attention_softmax_in_fp32 "
+      "validate_runner_input pad_key_length inference_runner pre_allocate_kv_cache max_sequence_length max_batch_size "
+      "runner_max_sequence_length");
   if (in.reader.flag("reorder_and_upcast_attn", false)) in.note("attention in fp32 counts as in the model's format");
 }
 
@@ -38,7 +39,7 @@ void read_gptj(const ConfigReading& in) {
   read_gpt2_config(in);
   TransformerShape& shape = in.shape();
   shape.positions = 0;
-  in.pass({"rotary", "rotary_dim"});
+  in.pass("rotary rotary_dim");
   shape.block_norms = 1;
   shape.biases = false;
   shape.mlp_biases = true;
@@ -62,7 +63,7 @@ void read_gpt_neo(const ConfigReading& in) {
   shape.biases = false;
   shape.output_bias = true;
   shape.mlp_biases = true;
-  in.pass({"embed_dropout", "resid_dropout", "window_size", "attention_types"});
+  in.pass("embed_dropout resid_dropout window_size attention_types");
   const JsonValue* kinds = in.reader.find("attention_layers");
   std::vector<BlockKind> blocks = blocks_of(shape);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
@@ -79,7 +80,7 @@ void read_gpt_neox_config(const ConfigReading& in) {
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", false);
   read_activation(in, "hidden_act", "gelu");
   read_rotary(in);
-  in.pass({"use_parallel_residual"});
+  in.pass("use_parallel_residual");
   if (in.reader.flag("attention_bias", true)) return;
   in.shape().biases = false;
   in.shape().mlp_biases = true;
@@ -101,7 +102,7 @@ void read_opt(const ConfigReading& in) {
     in.refuse("do_layer_norm_before", "a model whose norms lie behind its residuals");
   }
   if (!in.reader.flag("layer_norm_elementwise_affine", true)) shape.norm_vectors = 0;
-  in.pass({"_remove_final_layer_norm", "activation_dropout", "dropout", "init_std", "layerdrop"});
+  in.pass("_remove_final_layer_norm activation_dropout dropout init_std layerdrop");
 }
 
 // Positions by a slope (ALiBi), and a norm behind the embedding.
@@ -115,10 +116,10 @@ void read_bloom(const ConfigReading& in) {
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", true);
   shape.embedding_norm = true;
   in.file.longest = in.size_or_none("seq_length");
-  in.pass({"apply_residual_connection_post_layernorm", "attention_softmax_in_fp32", "masked_softmax_fusion",
-           "offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact", "bias_dropout_fusion",
-           "unk_token_id", "n_inner", "n_embed", "num_attention_heads", "num_hidden_layers", "hidden_size", "n_head",
-           "n_layer"});
+  in.pass(
+      "apply_residual_connection_post_layernorm attention_softmax_in_fp32 masked_softmax_fusion offset_alibi "
+      "skip_bias_add skip_bias_add_qkv slow_but_exact bias_dropout_fusion unk_token_id n_inner n_embed "
+      "num_attention_heads num_hidden_layers hidden_size n_head n_layer");
 }
 
 // Falcon's three designs: the first has one head of keys and values whatever num_kv_heads says.
@@ -143,7 +144,7 @@ void read_falcon(const ConfigReading& in) {
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", true);
   read_activation(in, "activation", "gelu");
   read_rotary(in);
-  in.pass({"alibi", "apply_residual_connection_post_layernorm", "n_head_kv", "n_head", "n_layer", "num_kv_heads"});
+  in.pass("alibi apply_residual_connection_post_layernorm n_head_kv n_head n_layer num_kv_heads");
 }
 
 void read_phi(const ConfigReading& in) {
@@ -179,34 +180,15 @@ void read_mpt(const ConfigReading& in) {
     if (half.flag("qk_ln", false)) in.refuse("attn_config", "\"qk_ln\"");
   }
   if (!sloped && in.reader.flag("learned_pos_emb", true)) shape.positions = in.reader.size("max_seq_len");
-  in.pass({"emb_pdrop", "resid_pdrop", "embedding_fraction", "init_config", "init_device", "logit_scale", "norm_type",
-           "verbose", "use_pad_tok_in_ffn", "learned_pos_emb", "layer_norm_epsilon", "ffn_config"});
+  in.pass(
+      "emb_pdrop resid_pdrop embedding_fraction init_config init_device logit_scale norm_type verbose "
+      "use_pad_tok_in_ffn learned_pos_emb layer_norm_epsilon ffn_config");
 }
 
-template <const char* const& kKey, const char* const& kWhat>
-void refuse_family(const ConfigReading& in) {
-  in.refuse(in.reader.find(kKey) == nullptr ? "model_type" : kKey, kWhat);
-}
-
-constexpr const char* kType = "model_type";
-constexpr const char* kDecoderLayers = "num_decoder_layers";
-constexpr const char* kLayerTypes = "layer_types";
-constexpr const char* kFullInterval = "full_attention_interval";
-constexpr const char* kHybridPattern = "hybrid_override_pattern";
-constexpr const char* kMambaState = "mamba_d_state";
-constexpr const char* kStateSize = "state_size";
-constexpr const char* kAttentionKinds = "attn_type_list";
-constexpr const char* kAttentionPeriod = "attn_layer_period";
-constexpr const char* kExpertBlock = "enable_moe_block";
-constexpr const char* kPerLayerInput = "hidden_size_per_layer_input";
-constexpr const char* kEncoderLayers = "encoder_layers";
-constexpr const char* kLinearAttention = "linear_attn_config";
 constexpr const char* kEncoder = "an encoder with a decoder that attends to it";
 constexpr const char* kBidirectional = "an encoder alone";
 constexpr const char* kStateSpace = "a state-space (Mamba) layer";
 constexpr const char* kLinear = "linear attention (gated delta rule or lightning attention)";
-constexpr const char* kGemma4Block = "a block with an MLP beside its experts and heads of two sizes";
-constexpr const char* kGemma3n = "an input of its own for each layer";
 constexpr const char* kRecurrent = "a recurrence in place of attention";
 
 }  // namespace
@@ -214,50 +196,34 @@ constexpr const char* kRecurrent = "a recurrence in place of attention";
 const std::vector<ModelFamily>& gpt_families() {
   static const std::vector<ModelFamily> families{{"gpt2", read_gpt2_config},
                                                  {"gpt_bigcode", read_gpt_bigcode},
-                                                 {"gptj", read_gptj},
-                                                 {"codegen", read_gptj},
+                                                 {"gptj codegen", read_gptj},
                                                  {"gpt_neo", read_gpt_neo},
                                                  {"gpt_neox", read_gpt_neox_config},
                                                  {"opt", read_opt},
                                                  {"bloom", read_bloom},
-                                                 {"falcon", read_falcon},
-                                                 {"RefinedWebModel", read_falcon},
-                                                 {"RefinedWeb", read_falcon},
+                                                 {"falcon RefinedWebModel RefinedWeb", read_falcon},
                                                  {"phi", read_phi},
                                                  {"mpt", read_mpt}};
   return families;
 }
 
 const std::vector<ModelFamily>& refused_families() {
-  static const std::vector<ModelFamily> families{{"t5", refuse_family<kDecoderLayers, kEncoder>},
-                                                 {"mt5", refuse_family<kDecoderLayers, kEncoder>},
-                                                 {"umt5", refuse_family<kDecoderLayers, kEncoder>},
-                                                 {"bart", refuse_family<kEncoderLayers, kEncoder>},
-                                                 {"mbart", refuse_family<kEncoderLayers, kEncoder>},
-                                                 {"whisper", refuse_family<kEncoderLayers, kEncoder>},
-                                                 {"bert", refuse_family<kType, kBidirectional>},
-                                                 {"roberta", refuse_family<kType, kBidirectional>},
-                                                 {"modernbert", refuse_family<kType, kBidirectional>},
-                                                 {"qwen3_next", refuse_family<kFullInterval, kLinear>},
-                                                 {"qwen3_5_text", refuse_family<kFullInterval, kLinear>},
-                                                 {"kimi_linear", refuse_family<kLinearAttention, kLinear>},
-                                                 {"minimax", refuse_family<kLayerTypes, kLinear>},
-                                                 {"minimax_text_01", refuse_family<kAttentionKinds, kLinear>},
-                                                 {"minimax_m1", refuse_family<kAttentionKinds, kLinear>},
-                                                 {"qwen3_5_moe_text", refuse_family<kFullInterval, kLinear>},
-                                                 {"nemotron_h", refuse_family<kHybridPattern, kStateSpace>},
-                                                 {"falcon_h1", refuse_family<kMambaState, kStateSpace>},
-                                                 {"bamba", refuse_family<kMambaState, kStateSpace>},
-                                                 {"granitemoehybrid", refuse_family<kLayerTypes, kStateSpace>},
-                                                 {"jamba", refuse_family<kAttentionPeriod, kStateSpace>},
-                                                 {"zamba2", refuse_family<kMambaState, kStateSpace>},
-                                                 {"mamba", refuse_family<kStateSize, kStateSpace>},
-                                                 {"mamba2", refuse_family<kStateSize, kStateSpace>},
-                                                 {"falcon_mamba", refuse_family<kStateSize, kStateSpace>},
-                                                 {"recurrent_gemma", refuse_family<kType, kRecurrent>},
-                                                 {"rwkv", refuse_family<kType, kRecurrent>},
-                                                 {"gemma4_text", refuse_family<kExpertBlock, kGemma4Block>},
-                                                 {"gemma3n_text", refuse_family<kPerLayerInput, kGemma3n>}};
+  static const std::vector<ModelFamily> families{
+      {"t5 mt5 umt5", nullptr, "num_decoder_layers", kEncoder},
+      {"bart mbart whisper", nullptr, "encoder_layers", kEncoder},
+      {"bert roberta modernbert", nullptr, "model_type", kBidirectional},
+      {"qwen3_next qwen3_5_text qwen3_5_moe_text", nullptr, "full_attention_interval", kLinear},
+      {"kimi_linear", nullptr, "linear_attn_config", kLinear},
+      {"minimax", nullptr, "layer_types", kLinear},
+      {"minimax_text_01 minimax_m1", nullptr, "attn_type_list", kLinear},
+      {"nemotron_h", nullptr, "hybrid_override_pattern", kStateSpace},
+      {"falcon_h1 bamba zamba2", nullptr, "mamba_d_state", kStateSpace},
+      {"granitemoehybrid", nullptr, "layer_types", kStateSpace},
+      {"jamba", nullptr, "attn_layer_period", kStateSpace},
+      {"mamba mamba2 falcon_mamba", nullptr, "state_size", kStateSpace},
+      {"recurrent_gemma rwkv", nullptr, "model_type", kRecurrent},
+      {"gemma4_text", nullptr, "enable_moe_block", "a block with an MLP beside its experts and heads of two sizes"},
+      {"gemma3n_text", nullptr, "hidden_size_per_layer_input", "an input of its own for each layer"}};
   return families;
 }
 

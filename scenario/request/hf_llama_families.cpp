@@ -25,7 +25,7 @@ void read_qwen2(const ConfigReading& in) {
   in.shape().qkv_biases = true;
   in.shape().output_bias = false;
   read_switched_window(in);
-  in.pass({"use_mrope", "mrope_section"});
+  in.pass("use_mrope mrope_section");
   in.shape().predicted_tokens = in.size_or_none("num_nextn_predict_layers");
 }
 
@@ -33,7 +33,7 @@ void read_qwen3(const ConfigReading& in) {
   read_llama_like(in, "silu", {.head_size = 128});
   in.shape().qk_norm = QueryKeyNorm::kHead;
   read_switched_window(in);
-  in.pass({"use_qk_norm", "qkv_bias"});
+  in.pass("use_qk_norm qkv_bias");
 }
 
 // Qwen's first: the key counts both ways up.
@@ -41,9 +41,10 @@ void read_qwen(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().feed_forward /= 2;
   in.shape().qkv_biases = true;
-  in.pass({"no_bias", "kv_channels", "use_dynamic_ntk", "use_logn_attn", "use_flash_attn", "seq_length", "bf16", "fp16",
-           "fp32", "scale_attn_weights", "attn_dropout_prob", "emb_dropout_prob", "onnx_safe", "rotary_emb_base",
-           "use_cache_quantization", "use_cache_kernel", "softmax_in_fp32"});
+  in.pass(
+      "no_bias kv_channels use_dynamic_ntk use_logn_attn use_flash_attn seq_length bf16 fp16 fp32 scale_attn_weights "
+      "attn_dropout_prob emb_dropout_prob onnx_safe rotary_emb_base use_cache_quantization use_cache_kernel "
+      "softmax_in_fp32");
 }
 
 // Gemma's own activation is the newer key's.
@@ -60,7 +61,7 @@ void read_gemma2(const ConfigReading& in) {
   read_gemma_like(in, {.heads = 8, .kv_heads = 4, .head_size = 256, .vocabulary = 256'000});
   in.shape().block_norms = 4;
   read_window(in, {.full_every = 2, .size = 4096});
-  in.pass({"cache_implementation", "use_bidirectional_attention"});
+  in.pass("cache_implementation use_bidirectional_attention");
 }
 
 // Files of Gemma 3 leave out what is as its class has it.
@@ -71,19 +72,19 @@ void read_gemma3(const ConfigReading& in) {
   shape.qk_norm = QueryKeyNorm::kHead;
   const std::int64_t every = in.reader.size("sliding_window_pattern", 6);
   read_window(in, {.full_every = every, .size = 4096});
-  in.pass({"cache_implementation", "mm_tokens_per_image", "use_bidirectional_attention"});
+  in.pass("cache_implementation mm_tokens_per_image use_bidirectional_attention");
 }
 
 // One projection of queries, keys and values, and one of gate and up, of the same sizes.
 void read_phi3(const ConfigReading& in) {
   read_llama_like(in);
   read_window(in);
-  in.pass({"embd_layer", "ff_intermediate_size"});
+  in.pass("embd_layer ff_intermediate_size");
 }
 
 void read_baichuan(const ConfigReading& in) {
   read_llama_like(in);
-  in.pass({"model_max_length", "z_loss_weight", "gradient_checkpointing"});
+  in.pass("model_max_length z_loss_weight gradient_checkpointing");
 }
 
 // One flag for the biases of all four projections.
@@ -93,7 +94,7 @@ void read_internlm(const ConfigReading& in) {
   in.shape().qkv_biases = biases || in.reader.flag("qkv_bias", false);
   in.shape().output_bias = biases;
   in.shape().mlp_biases = false;
-  in.pass({"attn_implementation", "rotary"});
+  in.pass("attn_implementation rotary");
 }
 
 // Parallel blocks behind one norm without a bias.
@@ -111,8 +112,9 @@ void read_cohere2(const ConfigReading& in) {
   read_cohere(in);
   const std::int64_t every = in.reader.size("sliding_window_pattern", 4);
   read_window(in, {.full_every = every});
-  in.pass({"cache_implementation", "use_gated_activation", "use_parallel_block", "use_parallel_embedding",
-           "position_embedding_type", "order_of_interleaved_layers", "rotary_pct"});
+  in.pass(
+      "cache_implementation use_gated_activation use_parallel_block use_parallel_embedding position_embedding_type "
+      "order_of_interleaved_layers rotary_pct");
 }
 
 void read_stablelm(const ConfigReading& in) {
@@ -169,10 +171,10 @@ void read_chatglm(const ConfigReading& in) {
   shape.biases = in.reader.flag("add_bias_linear", false);
   shape.qkv_biases = in.reader.flag("add_qkv_bias", false);
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
-  in.pass({"apply_query_key_layer_scaling", "apply_residual_connection_post_layernorm", "attention_softmax_in_fp32",
-           "bias_dropout_fusion", "fp32_residual_connection", "interleaved_qkv", "layernorm_epsilon", "original_rope",
-           "post_layer_norm", "pre_seq_len", "prefix_projection", "quantization_bit", "multi_query_group_num",
-           "vocab_size", "classifier_dropout"});
+  in.pass(
+      "apply_query_key_layer_scaling apply_residual_connection_post_layernorm attention_softmax_in_fp32 "
+      "bias_dropout_fusion fp32_residual_connection interleaved_qkv layernorm_epsilon original_rope post_layer_norm "
+      "pre_seq_len prefix_projection quantization_bit multi_query_group_num vocab_size classifier_dropout");
 }
 
 // Biases of queries, keys and values; no gate; a squared ReLU.
@@ -180,7 +182,7 @@ void read_nemotron(const ConfigReading& in) {
   read_llama_like(in, "relu2");
   in.shape().norm = NormKind::kLayerNorm;
   in.shape().gated = false;
-  in.pass({"norm_eps"});
+  in.pass("norm_eps");
 }
 
 void read_starcoder2(const ConfigReading& in) {
@@ -191,8 +193,9 @@ void read_starcoder2(const ConfigReading& in) {
   if (in.reader.word("norm_type", "layer_norm") == "layer_norm") shape.norm = NormKind::kLayerNorm;
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", true);
   read_window(in);
-  in.pass({"norm_epsilon", "residual_dropout", "activation_function", "attention_softmax_in_fp32",
-           "scale_attention_softmax_in_fp32", "scale_attn_weights"});
+  in.pass(
+      "norm_epsilon residual_dropout activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 "
+      "scale_attn_weights");
 }
 
 void read_ernie(const ConfigReading& in) {
@@ -200,14 +203,14 @@ void read_ernie(const ConfigReading& in) {
   const bool biases = in.reader.flag("use_bias", false);
   in.shape().biases = biases;
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", true);
-  in.pass({"compression_ratio", "dpo_config", "freq_allocation", "fuse_rms_norm", "pixel_hidden_size"});
+  in.pass("compression_ratio dpo_config freq_allocation fuse_rms_norm pixel_hidden_size");
 }
 
 // Its own flag for the bias behind attention.
 void read_seed_oss(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().output_bias = in.reader.flag("attention_out_bias", false);
-  in.pass({"residual_dropout"});
+  in.pass("residual_dropout");
 }
 
 // Names of its own for layers and activation.
@@ -227,7 +230,7 @@ void read_exaone(const ConfigReading& in) {
   shape.biases = false;
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
   read_activation(in, "activation_function", "silu");
-  in.pass({"num_layers", "num_hidden_layers", "embed_dropout"});
+  in.pass("num_layers num_hidden_layers embed_dropout");
 }
 
 // Norms of both halves' outputs, none of their inputs: as many. The pattern of windows is in layer_types.
@@ -235,13 +238,13 @@ void read_exaone4(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().qk_norm = QueryKeyNorm::kHead;
   read_window(in, {.full_every = 4});
-  in.pass({"sliding_window_pattern"});
+  in.pass("sliding_window_pattern");
 }
 
 void read_hunyuan(const ConfigReading& in) {
   read_llama_like(in);
   if (in.reader.flag("use_qk_norm", true)) in.shape().qk_norm = QueryKeyNorm::kHead;
-  in.pass({"use_cla", "cla_share_factor", "org_vocab_size"});
+  in.pass("use_cla cla_share_factor org_vocab_size");
 }
 
 // Multiplications of a search: attention or the MLP of a block narrower, or not there.
@@ -309,7 +312,7 @@ void read_nemotron_nas(const ConfigReading& in) {
   read_llama_biases(in);
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
   read_activation(in, "hidden_act", "silu");
-  in.pass({"intermediate_size", "num_key_value_heads"});
+  in.pass("intermediate_size num_key_value_heads");
   const JsonValue* blocks = in.reader.find("block_configs");
   const auto given = blocks == nullptr ? 0 : static_cast<std::int64_t>(blocks->children.size());
   if (given != shape.layers) {
@@ -325,49 +328,35 @@ void read_nemotron_nas(const ConfigReading& in) {
 }  // namespace
 
 const std::vector<ModelFamily>& llama_families() {
-  static const std::vector<ModelFamily> families{{"llama", read_llama_config},
-                                                 {"mistral", read_mistral},
-                                                 {"ministral", read_mistral},
-                                                 {"ministral3", read_mistral},
-                                                 {"smollm3", read_llama_config},
-                                                 {"granite", read_llama_config},
-                                                 {"Yi", read_llama_config},
-                                                 {"qwen", read_qwen},
-                                                 {"qwen2", read_qwen2},
-                                                 {"qwen2_vl", read_qwen2},
-                                                 {"qwen2_vl_text", read_qwen2},
-                                                 {"qwen2_5_vl", read_qwen2},
-                                                 {"qwen2_5_vl_text", read_qwen2},
-                                                 {"mimo", read_qwen2},
-                                                 {"qwen3", read_qwen3},
-                                                 {"qwen3_vl_text", read_qwen3},
-                                                 {"gemma", read_gemma},
-                                                 {"gemma2", read_gemma2},
-                                                 {"gemma3", read_gemma3},
-                                                 {"gemma3_text", read_gemma3},
-                                                 {"phi3", read_phi3},
-                                                 {"baichuan", read_baichuan},
-                                                 {"internlm", read_internlm},
-                                                 {"internlm2", read_internlm},
-                                                 {"internlm3", read_internlm},
-                                                 {"cohere", read_cohere},
-                                                 {"cohere2", read_cohere2},
-                                                 {"stablelm", read_stablelm},
-                                                 {"stablelm_epoch", read_stablelm},
-                                                 {"olmo", read_olmo},
-                                                 {"olmo2", read_olmo2},
-                                                 {"olmo3", read_olmo2},
-                                                 {"glm", read_glm},
-                                                 {"glm4", read_glm4},
-                                                 {"chatglm", read_chatglm},
-                                                 {"nemotron", read_nemotron},
-                                                 {"nemotron-nas", read_nemotron_nas},
-                                                 {"starcoder2", read_starcoder2},
-                                                 {"ernie4_5", read_ernie},
-                                                 {"seed_oss", read_seed_oss},
-                                                 {"exaone", read_exaone},
-                                                 {"exaone4", read_exaone4},
-                                                 {"hunyuan_v1_dense", read_hunyuan}};
+  static const std::vector<ModelFamily> families{
+      {"llama", read_llama_config},
+      {"mistral ministral ministral3", read_mistral},
+      {"smollm3 granite Yi", read_llama_config},
+      {"qwen", read_qwen},
+      {"qwen2 qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text mimo", read_qwen2},
+      {"qwen3 qwen3_vl_text", read_qwen3},
+      {"gemma", read_gemma},
+      {"gemma2", read_gemma2},
+      {"gemma3 gemma3_text", read_gemma3},
+      {"phi3", read_phi3},
+      {"baichuan", read_baichuan},
+      {"internlm internlm2 internlm3", read_internlm},
+      {"cohere", read_cohere},
+      {"cohere2", read_cohere2},
+      {"stablelm stablelm_epoch", read_stablelm},
+      {"olmo", read_olmo},
+      {"olmo2 olmo3", read_olmo2},
+      {"glm", read_glm},
+      {"glm4", read_glm4},
+      {"chatglm", read_chatglm},
+      {"nemotron", read_nemotron},
+      {"nemotron-nas", read_nemotron_nas},
+      {"starcoder2", read_starcoder2},
+      {"ernie4_5", read_ernie},
+      {"seed_oss", read_seed_oss},
+      {"exaone", read_exaone},
+      {"exaone4", read_exaone4},
+      {"hunyuan_v1_dense", read_hunyuan}};
   return families;
 }
 

@@ -1,9 +1,9 @@
 #include "scenario/request/hf_reading.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "formats/text/text.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 
@@ -12,8 +12,8 @@ void ConfigReading::refuse(std::string_view key, const std::string& what) const 
                   "measure a run of it (debubble profile), or remove the key to see what the rest costs");
 }
 
-void ConfigReading::pass(std::initializer_list<const char*> keys) const {
-  for (const char* key : keys) (void)reader.find(key);
+void ConfigReading::pass(std::string_view keys) const {
+  for (const std::string_view key : words_in(keys)) (void)reader.find(key);
 }
 
 std::int64_t ConfigReading::size_or_none(std::string_view key) const {
@@ -29,15 +29,14 @@ std::int64_t ConfigReading::size_of(std::string_view key, std::string_view other
 
 void read_activation(const ConfigReading& in, std::string_view key, const char* fallback) {
   const std::string word = in.reader.word(key, fallback);
-  constexpr std::array<std::string_view, 10> kLikeGelu{
-      "gelu",       "gelu_new", "gelu_pytorch_tanh", "gelu_fast",   "relu",
-      "quick_gelu", "relu2",    "relu_squared",      "gelu_python", "xielu"};
+  constexpr std::string_view kLikeGelu =
+      "gelu gelu_new gelu_pytorch_tanh gelu_fast relu quick_gelu relu2 relu_squared gelu_python xielu";
   if (word == "silu" || word == "swish" || word == "swiglu") {
     in.shape().activation = ActivationKind::kSilu;
     return;
   }
   in.shape().activation = ActivationKind::kGelu;
-  if (std::find(kLikeGelu.begin(), kLikeGelu.end(), word) != kLikeGelu.end()) return;
+  if (is_word_in(kLikeGelu, word)) return;
   in.note("the activation " + in_quotes(word) + " is not known; it counts as one pass over its input, as GELU");
 }
 
@@ -57,9 +56,10 @@ void read_rotary(const ConfigReading& in) {
   in.shape().positions = 0;
   in.shape().rotary_base = in.reader.positive("rope_theta", in.shape().rotary_base);
   // Fewer numbers turned: less than a kernel's spread.
-  in.pass({"rope_parameters", "rope_interleave", "partial_rotary_factor", "rope_local_base_freq", "rotary_pct",
-           "rotary_emb_base", "rotary_dim", "no_rope_layer_interval", "no_rope_layers", "rope_pct",
-           "original_max_position_embeddings", "use_rope", "rope_ratio", "original_rope", "rope_scaling_type"});
+  in.pass(
+      "rope_parameters rope_interleave partial_rotary_factor rope_local_base_freq rotary_pct rotary_emb_base "
+      "rotary_dim no_rope_layer_interval no_rope_layers rope_pct original_max_position_embeddings use_rope rope_ratio "
+      "original_rope rope_scaling_type");
 }
 
 void read_llama_biases(const ConfigReading& in) {
@@ -84,10 +84,10 @@ void read_llama_like(const ConfigReading& in, const char* activation, const Clas
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
   read_activation(in, "hidden_act", activation);
   // Factors of single numbers, which are part of kernels that are there anyway.
-  in.pass({"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling", "logit_scale",
-           "query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping", "clip_qkv", "scale_depth",
-           "scale_emb", "dim_model_base", "rope_type", "resid_dropout", "embedding_dropout", "weight_init",
-           "rms_norm"});
+  in.pass(
+      "embedding_multiplier residual_multiplier attention_multiplier logits_scaling logit_scale query_pre_attn_scalar "
+      "attn_logit_softcapping final_logit_softcapping clip_qkv scale_depth scale_emb dim_model_base rope_type "
+      "resid_dropout embedding_dropout weight_init rms_norm");
 }
 
 namespace {
@@ -212,26 +212,11 @@ void set_expert_blocks(const ConfigReading& in, std::string_view key, bool exper
 }
 
 void pass_router_constants(const ConfigReading& in) {
-  in.pass({"router_aux_loss_coef",
-           "output_router_logits",
-           "router_jitter_noise",
-           "input_jitter_noise",
-           "aux_loss_alpha",
-           "seq_aux",
-           "norm_topk_prob",
-           "scoring_func",
-           "topk_method",
-           "n_group",
-           "topk_group",
-           "routed_scaling_factor",
-           "ep_size",
-           "router_z_loss_coef",
-           "moe_router_topk_scaling_factor",
-           "router_dtype",
-           "moe_use_aux_free",
-           "moe_norm_min",
-           "mtp_loss_scaling_factor",
-           "moe_layer_auto_prefix"});
+  in.pass(
+      "router_aux_loss_coef output_router_logits router_jitter_noise input_jitter_noise aux_loss_alpha seq_aux "
+      "norm_topk_prob scoring_func topk_method n_group topk_group routed_scaling_factor ep_size router_z_loss_coef "
+      "moe_router_topk_scaling_factor router_dtype moe_use_aux_free moe_norm_min mtp_loss_scaling_factor "
+      "moe_layer_auto_prefix");
 }
 
 }  // namespace debubble

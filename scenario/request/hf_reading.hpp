@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,18 +23,20 @@ struct ConfigReading {
   void note(std::string text) const { file.notes.push_back(std::move(text)); }
   // F033: the file says something that has no cost model.
   void refuse(std::string_view key, const std::string& what) const;
-  // Keys that change neither time nor memory.
-  void pass(std::initializer_list<const char*> keys) const;
+  // Keys that change neither time nor memory: "seq_aux n_group".
+  void pass(std::string_view keys) const;
   // A size that may be 0, and is where nothing is said.
   [[nodiscard]] std::int64_t size_or_none(std::string_view key) const;
   // The first of two names that the file has.
   [[nodiscard]] std::int64_t size_of(std::string_view key, std::string_view other) const;
 };
 
-// One family: config.json's `model_type`, and what reads it.
+// What reads models of these types, as config.json's `model_type` has them: "qwen2 qwen2_vl".
 struct ModelFamily {
-  const char* model_type;
-  void (*read)(const ConfigReading&);
+  const char* model_types;
+  void (*read)(const ConfigReading&);  // null: it is not modelled
+  const char* key = "model_type";      // of what is not modelled, where the file has it
+  const char* missing = "";            // what there is no model of
 };
 
 void read_activation(const ConfigReading& in, std::string_view key, const char* fallback);

@@ -7,6 +7,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
+#include "sim/core/word_list.hpp"
 
 namespace debubble {
 namespace {
@@ -81,37 +82,11 @@ void note_transfers(const RunToPaste& run, const std::string& framework, PastePa
 }
 
 void add_common_rows(std::vector<FieldRow>& rows) {
-  for (const char* const aside : {"--chunks",
-                                  "--global-batch",
-                                  "--times",
-                                  "--comm",
-                                  "--bandwidth",
-                                  "--host-bandwidth",
-                                  "--w-share",
-                                  "--profile",
-                                  "--model",
-                                  "--model-size",
-                                  "--hardware",
-                                  "--efficiency",
-                                  "--kernels",
-                                  "--host-launch",
-                                  "--calibrate",
-                                  "--topology",
-                                  "--network",
-                                  "--transfer-latency",
-                                  "--transfer-bandwidth",
-                                  "--step",
-                                  "--slow-down",
-                                  "--optimizer-bandwidth",
-                                  "--tied-embedding",
-                                  "--memory",
-                                  "--memory-outside",
-                                  "--allocator-reserve",
-                                  "--slow",
-                                  "--factors",
-                                  "--jitter",
-                                  "--seed",
-                                  "--expert-imbalance"}) {
+  for (const std::string_view aside :
+       words_in("--chunks --global-batch --times --comm --bandwidth --host-bandwidth --w-share --profile --model "
+                "--model-size --hardware --efficiency --kernels --host-launch --calibrate --topology --network "
+                "--transfer-latency --transfer-bandwidth --step --slow-down --optimizer-bandwidth --tied-embedding "
+                "--memory --memory-outside --allocator-reserve --slow --factors --jitter --seed --expert-imbalance")) {
     rows.push_back({aside, nullptr});
   }
   for (const char* const noted : {"--collective", "--density", "--grad-reduce", "--gather"}) {

@@ -35,7 +35,7 @@ void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
     ask_for(PlanTask::kBase, task);
     task.number(static_cast<std::int64_t>(k));
   };
-  work.take = [&](std::size_t k, live::MessageReader& done) { bases_[k] = read_base_evaluation(done); };
+  work.take = [&](std::size_t k, live::MessageReader& done) { bases_[k] = live::read<BaseEvaluation>(done); };
   do_pieces(ranks_, bases_.size(), threads, work);
 }
 
@@ -78,7 +78,7 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
     for (const VariantId& id : groups[k]) write(task, id);
   };
   work.take = [&](std::size_t k, live::MessageReader& done) {
-    for (std::size_t i = 0; i < groups[k].size(); ++i) found[k].push_back(read_evaluation(done));
+    for (std::size_t i = 0; i < groups[k].size(); ++i) found[k].push_back(live::read<Evaluation>(done));
   };
   do_pieces(ranks_, groups.size(), threads, work);
   PlanWork keep;
@@ -136,7 +136,7 @@ void PlanEvaluations::make_all_step_costs(const std::vector<VariantId>& ids, int
     ask_for(PlanTask::kStep, task);
     write(task, fresh[k].first);
   };
-  work.take = [&](std::size_t k, live::MessageReader& done) { *fresh[k].second = read_step_costs(done); };
+  work.take = [&](std::size_t k, live::MessageReader& done) { *fresh[k].second = live::read<StepCosts>(done); };
   do_pieces(ranks_, fresh.size(), threads, work);
 }
 
@@ -271,7 +271,7 @@ void PlanEvaluations::simulate_all(const std::vector<VariantId>& ids, const Inte
     write(task, interest);
   };
   work.take = [&](std::size_t k, live::MessageReader& done) {
-    *fresh[k].second = read_evaluation(done);
+    *fresh[k].second = live::read<Evaluation>(done);
     PlanChoice& choice = fresh[k].second->run.choice;
     std::string cut = std::move(choice.partition);  // a memory cut's layers, which the id does not have
     choice = choice_of(fresh[k].first);

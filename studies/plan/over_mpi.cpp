@@ -48,14 +48,14 @@ class PlanServant {
         write_bounds(task, done);
         break;
       case PlanTask::kStep: {
-        const PlanChoice choice = choice_of(space_, read_variant_id(task));
+        const PlanChoice choice = choice_of(space_, live::read<VariantId>(task));
         write(done, make_step_costs(request_, choice, pattern_of(choice).shape));
         break;
       }
       case PlanTask::kSimulation: {
-        const PlanChoice choice = choice_of(space_, read_variant_id(task));
-        Evaluation one = read_evaluation(task);
-        simulate_choice(request_, choice, one, read_interest(task));
+        const PlanChoice choice = choice_of(space_, live::read<VariantId>(task));
+        Evaluation one = live::read<Evaluation>(task);
+        simulate_choice(request_, choice, one, live::read<Interest>(task));
         write(done, one);
         break;
       }
@@ -67,7 +67,7 @@ class PlanServant {
   void write_bounds(live::MessageReader& task, live::MessageWriter& done) {
     std::vector<PlanChoice> choices;
     for (std::int64_t left = task.number(); left > 0; --left) {
-      choices.push_back(choice_of(space_, read_variant_id(task)));
+      choices.push_back(choice_of(space_, live::read<VariantId>(task)));
       (void)pattern_of(choices.back());
     }
     for (const Evaluation& one : bounded(request_, choices, patterns_)) write(done, one);

@@ -36,17 +36,4 @@ PlanChoice choice_of(const PlanSpace& space, const VariantId& id) {
   return choice;
 }
 
-void write(live::MessageWriter& writer, const VariantId& id) {
-  writer.number(id.base).number(id.zero).number(id.variant).number(id.blocks);
-}
-
-VariantId read_variant_id(live::MessageReader& reader) {
-  VariantId id;
-  reader.into(id.base);
-  reader.into(id.zero);
-  reader.into(id.variant);
-  reader.into(id.blocks);
-  return id;
-}
-
 }  // namespace debubble

@@ -29,7 +29,9 @@ struct VariantId {
 
 [[nodiscard]] PlanChoice choice_of(const PlanSpace& space, const VariantId& id);
 
-void write(live::MessageWriter& writer, const VariantId& id);
-[[nodiscard]] VariantId read_variant_id(live::MessageReader& reader);
+auto members(live::Like<VariantId> auto& id) {
+  auto& [base, zero, variant, blocks] = id;
+  return std::tie(base, zero, variant, blocks);
+}
 
 }  // namespace debubble

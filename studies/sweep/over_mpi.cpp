@@ -26,68 +26,22 @@
 
 namespace debubble {
 
+auto members(live::Like<SweepBest> auto& best) {
+  auto& [merit, asynchronous, row, makespan, bubble_ratio, rate, in_samples, mfu, peak, spare, limit] = best;
+  return std::tie(merit, asynchronous, row, makespan, bubble_ratio, rate, in_samples, mfu, peak, spare, limit);
+}
+
+auto members(live::Like<SweepTally> auto& tally) {
+  auto& [rows, reason] = tally;
+  return std::tie(rows, reason);
+}
+
+auto members(live::Like<SweepBlock> auto& block) {
+  auto& [lines, tallies, best, asynchronous] = block;
+  return std::tie(lines, tallies, best, asynchronous);
+}
+
 namespace {
-
-void write_real(live::MessageWriter& writer, double value) { writer.number(std::bit_cast<std::int64_t>(value)); }
-
-double read_real(live::MessageReader& reader) { return std::bit_cast<double>(reader.number()); }
-
-void write_best(live::MessageWriter& writer, const SweepBest& best) {
-  write_real(writer, best.merit);
-  writer.number(best.asynchronous ? 1 : 0).number(best.row).number(best.makespan);
-  write_real(writer, best.bubble_ratio);
-  write_real(writer, best.rate);
-  writer.number(best.in_samples ? 1 : 0).number(best.mfu ? 1 : 0);
-  write_real(writer, best.mfu.value_or(0));
-  writer.number(best.peak).number(best.spare ? 1 : 0).number(best.spare.value_or(0)).text(best.limit);
-}
-
-SweepBest read_best(live::MessageReader& reader) {
-  SweepBest best;
-  best.merit = read_real(reader);
-  best.asynchronous = reader.number() != 0;
-  best.row = reader.number();
-  best.makespan = reader.number();
-  best.bubble_ratio = read_real(reader);
-  best.rate = read_real(reader);
-  best.in_samples = reader.number() != 0;
-  const bool has_mfu = reader.number() != 0;
-  const double mfu = read_real(reader);
-  if (has_mfu) best.mfu = mfu;
-  best.peak = reader.number();
-  const bool has_spare = reader.number() != 0;
-  const Bytes spare = reader.number();
-  if (has_spare) best.spare = spare;
-  best.limit = reader.text();
-  return best;
-}
-
-void write_block(live::MessageWriter& writer, const SweepBlock& block) {
-  writer.text(block.lines).number(static_cast<std::int64_t>(block.tallies.size()));
-  for (const auto& [ending, tally] : block.tallies) {
-    writer.number(ending.first).text(ending.second).number(tally.rows).text(tally.reason);
-  }
-  writer.number(static_cast<std::int64_t>(block.best.size()));
-  for (const SweepBest& best : block.best) write_best(writer, best);
-  writer.number(block.asynchronous ? 1 : 0);
-  if (block.asynchronous) write_best(writer, *block.asynchronous);
-}
-
-// Of what `write` wrote.
-SweepBlock read_swept_block(live::MessageReader& reader) {
-  SweepBlock block;
-  block.lines = reader.text();
-  for (std::int64_t left = reader.number(); left > 0; --left) {
-    const auto status = static_cast<int>(reader.number());
-    std::string code = reader.text();
-    SweepTally& tally = block.tallies[{status, std::move(code)}];
-    tally.rows = reader.number();
-    tally.reason = reader.text();
-  }
-  for (std::int64_t left = reader.number(); left > 0; --left) block.best.push_back(read_best(reader));
-  if (reader.number() != 0) block.asynchronous = read_best(reader);
-  return block;
-}
 
 using SweepClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kBeat{1};
@@ -219,7 +173,7 @@ class SweepRanks::Deal {
     BlockRange range;
     range.number = received.message.number();
     other.open.erase(range.number);
-    board.put(range, read_swept_block(received.message));
+    board.put(range, live::read<SweepBlock>(received.message));
   }
 
   // One block per thread, and one that waits, so that no thread does.
@@ -323,7 +277,7 @@ void SweepRanks::serve(const MakeBlockWorker& make_worker, std::uint64_t fingerp
       idle = false;
       live::MessageWriter message;
       message.number(static_cast<std::int64_t>(SweepWord::kDone)).number(done->range.number);
-      write_block(message, done->block);
+      write(message, done->block);
       channel.send(0, message);
     }
     const auto now = SweepClock::now();

@@ -116,15 +116,15 @@ TEST_CASE("what is evaluated survives a message") {
     write(message, step);
     write(message, Interest{k, k % 2 == 0});
     live::MessageReader reader = read_again(message);
-    CHECK(read_variant_id(reader) == id);
-    CHECK(in_words(read_evaluation(reader)) == in_words(one));
-    CHECK(read_base_evaluation(reader).compute == base.compute);
-    const StepCosts read = read_step_costs(reader);
+    CHECK(live::read<VariantId>(reader) == id);
+    CHECK(in_words(live::read<Evaluation>(reader)) == in_words(one));
+    CHECK(live::read<BaseEvaluation>(reader).compute == base.compute);
+    const StepCosts read = live::read<StepCosts>(reader);
     CHECK(read.costs.stages == step.costs.stages);
     CHECK(read.chains == step.chains);
     CHECK(read.capacities == step.capacities);
     CHECK(in_words(read.refusal) == in_words(step.refusal));
-    const Interest interest = read_interest(reader);
+    const Interest interest = live::read<Interest>(reader);
     CHECK(interest.below == k);
     CHECK(interest.missing == (k % 2 == 0));
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/frameworks/rules.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/frameworks/rules.hpp"
 #include "formats/megatron/rule_facts.hpp"
 #include "formats/megatron/scenario_of.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/rules/refusal.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "sim/core/error.hpp"

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "formats/frameworks/run_rules.hpp"
 #include "formats/rules/rule_condition.hpp"
-#include "formats/rules/run_rows.hpp"
+#include "formats/rules/rule_texts.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -38,6 +39,7 @@ TEST_CASE("every name in a condition of a framework's rules has a meaning, and e
   for (const FrameworkRules& rules : framework_rules()) {
     std::set<std::string> used;
     for (const FrameworkRule& rule : rules.rows) {
+      CHECK_FALSE(rule.text.empty());
       if (rule.kind != RuleKind::kRefuses) continue;
       const RuleCondition condition(rule.condition);
       for (const std::string_view name : condition.names()) {
@@ -55,14 +57,35 @@ TEST_CASE("every name in a condition of a framework's rules has a meaning, and e
       CHECK(known.contains(name));
     }
     // Of those that all frameworks share, one may have a rule for and another none.
-    std::vector<RuleFact> shared;
-    add_run_facts(shared);
-    for (const RuleFact& fact : shared) known.erase(std::string(fact.name));
+    const FrameworkRules shared = read_framework_rules(run_rules_text());
+    for (const RuleFact& fact : shared.facts) known.erase(fact.name);
     for (const std::string& name : known) {
       CAPTURE(name);
       CHECK(used.contains(name));
     }
   }
+}
+
+TEST_CASE("a text of rules: what its lines say, and the first that is none of its form") {
+  const FrameworkRules rules = read_framework_rules(
+      "# words\nname toy\n\nfact A a thing\n  of --a --b\n\nrefuse-sizes A > 1 and\n    not --c\n  says no\n  in f.py: "
+      "g\n"
+      "  try -x\ncut all\n  says alike\ninclude run\n");
+  CHECK(rules.name == "toy");
+  CHECK(rules.facts.front().meaning == "a thing");
+  CHECK(rules.facts.front().flags == "--a,--b");
+  CHECK(rules.rows.front().condition == "A > 1 and not --c");
+  CHECK(rules.rows.front().source == "f.py: g");
+  CHECK(rules.rows.front().example == "-x");
+  CHECK((rules.rows.front().of_sizes && !rules.rows.front().of_run && rules.rows.back().of_run));
+  CHECK(rules.rows[1].kind == RuleKind::kCut);
+  for (const char* wrong : {"refuses A", "refuse", "refuse ", "  says x", "fact A", "include toy", "fact A b\n  says x",
+                            "refuse A\n  of --b", "refuse A\n  in x\n  in y", "name x\nname y", "    more"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS((void)read_framework_rules(wrong), std::logic_error);
+  }
+  CHECK_THROWS_WITH((void)read_framework_rules("# words\n\nrefuse A\n  syas x\n"),
+                    "no line of a framework's rules: 4:   syas x");
 }
 
 TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the rule is named") {

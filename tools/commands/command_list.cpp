@@ -42,33 +42,21 @@ const char* kind_of(const Flag& flag) {
   return is_text ? "text" : "whole";
 }
 
-Json names_json(const std::vector<std::string_view>& list) {
-  Json names = Json::array();
-  for (const std::string_view name : list) names.push_back(name);
-  return names;
-}
-
-Json strings_json(const std::vector<std::string>& strings) {
-  Json list = Json::array();
-  for (const std::string& one : strings) list.push_back(one);
-  return list;
-}
-
 Json flag_json(const Flag& flag) {
   return {{"name", flag.name},
           {"short_name", flag.short_name},
           {"alias", flag.alias.substr(0, flag.alias.find(','))},
-          {"aliases", names_json(aliases_of(flag))},
+          {"aliases", Json(aliases_of(flag))},
           {"group", flag.group},
           {"type", type_of(flag)},
           {"unit", unit_of(flag)},
-          {"words", strings_json(flag.words.empty() ? std::vector<std::string>{} : split_names(flag.words))},
+          {"words", Json(flag.words.empty() ? std::vector<std::string>{} : split_names(flag.words))},
           {"kind", kind_of(flag)},
           {"help", flag.help},
           {"default", flag.default_text},
           {"required", flag.required},
-          {"needs", names_json(flag.needs.others)},
-          {"excludes", names_json(flag.excludes.others)}};
+          {"needs", Json(flag.needs.others)},
+          {"excludes", Json(flag.excludes.others)}};
 }
 
 std::vector<DocumentedVerb> documented(const std::vector<VerbRows>& verbs) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/frameworks/rules.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"

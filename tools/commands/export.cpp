@@ -1,7 +1,5 @@
 #include "tools/commands/command.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -25,6 +23,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/word_list.hpp"
 #include "studies/compare/runs_today.hpp"
 #include "studies/paste/paste.hpp"
 #include "studies/paste/script_patch.hpp"
@@ -43,24 +42,14 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 16> kExportFormats{"pytorch-csv",
-                                                 "pytorch-comms",
-                                                 "zero-bubble-json",
-                                                 "schedule-json",
-                                                 "megatron-layout",
-                                                 "chrome-trace",
-                                                 "perfetto-trace",
-                                                 "kineto",
-                                                 "topology-json",
-                                                 "svg",
-                                                 "pdf",
-                                                 "png",
-                                                 "torchtitan",
-                                                 "megatron",
-                                                 "deepspeed",
-                                                 "hardware"};
+constexpr std::string_view kExportFormats =
+    "pytorch-csv pytorch-comms zero-bubble-json schedule-json megatron-layout chrome-trace perfetto-trace kineto "
+    "topology-json svg pdf png torchtitan megatron deepspeed hardware";
 
-std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
+std::vector<std::string> export_formats() {
+  const auto words = words_in(kExportFormats);
+  return {words.begin(), words.end()};
+}
 
 constexpr const char* kExportPlacement =
     "the simulation places the work of fill-bubbles, which is not part of the schedule";
@@ -109,7 +98,7 @@ class Export : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
+    if (!is_word_in(kExportFormats, to_)) refuse_format();
     if (to_ == "svg" || to_ == "pdf" || to_ == "png")
       return export_figure({figure_, scenario_, to_, output_}, invocation);
     refuse_figure_flags(figure_, to_);
@@ -159,8 +148,8 @@ class Export : public Command {
 
   [[noreturn]] void refuse_format() const {
     std::string all;
-    for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
-    const std::vector<std::string> formats(kExportFormats.begin(), kExportFormats.end());
+    const std::vector<std::string> formats = export_formats();
+    for (const std::string& format : formats) all += (all.empty() ? "" : ", ") + format;
     const std::string guess = to_ == "csv"    ? "pytorch-csv"
                               : to_ == "json" ? "schedule-json"
                                               : closest_name(to_, formats);

@@ -59,15 +59,11 @@ std::string predicted_text(const PlannerDecision& decision) {
 Json trial_json(const PlannerTrial& trial) {
   Json stages = Json::array();
   for (const PlannerStage& stage : trial.decision.stages) {
-    Json devices = Json::array();
-    for (const int device : stage.devices) devices.push_back(device);
     stages.push_back(
-        {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", std::move(devices)}});
+        {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", Json(stage.devices)}});
   }
   Json choices = Json::array();
   for (const auto& [what, value] : trial.decision.choices) choices.push_back({{"what", what}, {"value", value}});
-  Json notes = Json::array();
-  for (const std::string& note : trial.decision.notes) notes.push_back(note);
   const bool decided = !trial.decision.unit.empty();
   const bool simulated = trial.refusal.empty();
   return {{"planner", trial.planner},
@@ -77,7 +73,7 @@ Json trial_json(const PlannerTrial& trial) {
           {"predicted", decided ? Json(trial.decision.predicted) : Json(nullptr)},
           {"unit", decided ? Json(trial.decision.unit) : Json(nullptr)},
           {"choices", std::move(choices)},
-          {"notes", std::move(notes)},
+          {"notes", trial.decision.notes},
           {"makespan_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
           {"step_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
           {"regret_ppm", trial.regret_ppm ? Json(*trial.regret_ppm) : Json(nullptr)},

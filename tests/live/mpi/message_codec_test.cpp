@@ -73,9 +73,9 @@ TEST_CASE("What a device did survives its message, and can be put on another clo
   run.peak_memory = 12;
   run.tensors_checked = 13;
   MessageWriter writer;
-  write(writer, {run, DeviceRun{}});
+  write(writer, std::vector<DeviceRun>{run, DeviceRun{}});
   MessageReader reader(writer.bytes());
-  std::vector<DeviceRun> read = read_device_runs(reader);
+  std::vector<DeviceRun> read = live::read<std::vector<DeviceRun>>(reader);
   translate(read, [](Nanoseconds time) { return time + 1000; });
   REQUIRE(read.size() == 2);
   CHECK(read[1].ops.empty());
@@ -96,7 +96,7 @@ TEST_CASE("A failure is raised again elsewhere with its kind and words") {
     MessageWriter writer;
     write(writer, failure);
     MessageReader reader(writer.bytes());
-    return read_failure(reader);
+    return live::read<Failure>(reader);
   };
   CHECK_THROWS_WITH_AS(raise(sent(WrongDataError("1F3 got 0F2"))), "1F3 got 0F2", WrongDataError);
   CHECK_THROWS_WITH_AS(raise(sent(InputError(Diagnostic{"L006", "here", "too long", "shorten"}))),
@@ -117,7 +117,7 @@ TEST_CASE("A place is told in words") {
   MessageWriter writer;
   write(writer, waits);
   MessageReader reader(writer.bytes());
-  CHECK(place_of(schedule, 0, read_status(reader)) ==
+  CHECK(place_of(schedule, 0, live::read<DeviceStatus>(reader)) ==
         "at 0F0, op 1 of 2 of device 0, waiting for the gradient 1B3 of device 1");
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "formats/frameworks/rules.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

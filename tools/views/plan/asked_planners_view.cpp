@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats/json/json.hpp"
+#include "formats/text/csv.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/quantities.hpp"
@@ -199,8 +200,6 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
   const bool simulated = row.refusal.empty();
   Json choices = Json::array();
   for (const auto& [what, value] : row.decision.choices) choices.push_back({{"what", what}, {"value", value}});
-  Json notes = Json::array();
-  for (const std::string& note : row.decision.notes) notes.push_back(note);
   Json own = nullptr;
   if (!row.decision.unit.empty()) own = {{"value", row.decision.predicted}, {"unit", row.decision.unit}};
   return {{"planner", row.planner},
@@ -210,7 +209,7 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
           {"stages", decided_stages_json(row.decision.stages)},
           {"predicted", std::move(own)},
           {"choices", std::move(choices)},
-          {"notes", std::move(notes)},
+          {"notes", row.decision.notes},
           {"simulated_as", simulated ? Json(row.choice ? "run" : "shares") : Json(nullptr)},
           {"run", row.choice ? Json(to_string(*row.choice)) : Json(nullptr)},
           {"command", row.choice ? Json(answer_command(answers, row)) : Json(nullptr)},
@@ -244,12 +243,6 @@ Json asked_job_json(const PlannerAnswers& answers) {
           {"types", std::move(types)},
           {"devices", Json(job.devices)},
           {"levels", std::move(levels)}};
-}
-
-std::string csv_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : printable(text)) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace
@@ -289,7 +282,7 @@ std::string planner_answers_csv(const PlannerAnswers& answers) {
       stages += fmt::format("{}{}x{}", stages.empty() ? "" : " ", stage.end - stage.begin, stage.replicas);
     }
     const bool simulated = row.refusal.empty();
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(row.planner), row.as_published ? 1 : 0,
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.planner, true), row.as_published ? 1 : 0,
                        row.cuts_only ? 1 : 0,
                        !simulated   ? ""
                        : row.choice ? "run"
@@ -299,7 +292,7 @@ std::string planner_answers_csv(const PlannerAnswers& answers) {
                        !simulated ? ""
                        : row.fits ? "1"
                                   : "0",
-                       stages, csv_text(row.refusal));
+                       stages, csv_cell(row.refusal, true));
   }
   return csv;
 }

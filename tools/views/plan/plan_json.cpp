@@ -191,8 +191,6 @@ Json own_run_json(const Plan& plan) {
   if (!plan.own) return nullptr;
   const OwnRun& own = *plan.asked.own;
   const Evaluation& found = plan.own->found;
-  Json notes = Json::array();
-  for (const std::string& note : own.notes) notes.push_back(note);
   return {{"name", own.name},
           {"choice", choice_json(plan, own.choice)},
           {"run", has_step(found) ? run_json(plan, found.run) : Json(nullptr)},
@@ -201,7 +199,7 @@ Json own_run_json(const Plan& plan) {
           {"changes", own_changes_json(plan)},
           {"faster_plans", plan.own->faster},
           {"measured_ns", own.measured > 0 ? Json(own.measured) : Json(nullptr)},
-          {"notes", notes}};
+          {"notes", own.notes}};
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }

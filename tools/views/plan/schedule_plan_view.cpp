@@ -6,6 +6,7 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
+#include "formats/text/csv.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
 #include "schedules/catalog.hpp"
@@ -38,14 +39,6 @@ std::string against(const ScheduleTrial& trial, const ScheduleTrial& best) {
 
 void add_item(std::string& text, const std::string& name, const std::vector<std::string>& lines) {
   for (std::size_t k = 0; k < lines.size(); ++k) text += pad_right(k == 0 ? name : "", kNameColumn) + lines[k] + "\n";
-}
-
-// As RFC 4180 has it.
-std::string quoted_reason(const ScheduleTrial& trial) {
-  std::string quoted = "\"";
-  for (const char c : printable(trial.why.empty() ? trial.needs : trial.why))
-    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 // A PyTorch table has no words for copies to the host; our own format has.
@@ -146,7 +139,8 @@ std::string schedule_plan_csv(const SchedulePlan& plan) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", ++place, trial.schedule, trial.chunks, trial.fits ? 1 : 0,
                        ran ? std::to_string(trial.report.makespan) : "",
                        ran ? fmt::format("{:.6f}", trial.report.bubble_ratio) : "",
-                       ran ? std::to_string(most_on_a_device(trial.report)) : "", quoted_reason(trial));
+                       ran ? std::to_string(most_on_a_device(trial.report)) : "",
+                       csv_cell(trial.why.empty() ? trial.needs : trial.why, true));
   }
   return csv;
 }

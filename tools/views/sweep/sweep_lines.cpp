@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "formats/json/json_text.hpp"
-#include "formats/text/printable.hpp"
+#include "formats/text/csv.hpp"
 #include "studies/sweep/block.hpp"
 
 namespace debubble {
@@ -86,21 +86,6 @@ SweepCell cell_in_row(const SweepColumn& column, const SweptRow& row) {
   return known ? column.cell(row) : SweepCell();
 }
 
-// One line, whatever the text holds.
-void append_csv_text(std::string& out, std::string_view quoted) {
-  const std::string text = printable(quoted);
-  if (text.find_first_of(",\"") == std::string::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 struct AppendCsv {
   std::string& out;
   void operator()(std::monostate) const {}
@@ -108,7 +93,7 @@ struct AppendCsv {
   void operator()(double value) const {
     if (std::isfinite(value)) fmt::format_to(std::back_inserter(out), "{}", value);
   }
-  void operator()(const std::string& value) const { append_csv_text(out, value); }
+  void operator()(const std::string& value) const { out += csv_cell(value); }
 };
 
 struct AppendJson {
@@ -168,14 +153,14 @@ std::string SweepLines::csv_row(const SweptRow& row) const {
     const SweepAxis& axis = space_.axes()[k];
     if (axis.values.size() == 1) continue;
     text += ',';
-    append_csv_text(text, axis.values[row.places[k]]);
+    text += csv_cell(axis.values[row.places[k]]);
   }
   for (const SweepColumn& column : kColumns) {
     text += ',';
     std::visit(AppendCsv{text}, cell_in_row(column, row));
   }
   text += ',';
-  append_csv_text(text, verdict.reason);
+  text += csv_cell(verdict.reason);
   return text + "\n";
 }
 

@@ -4,20 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "formats/text/printable.hpp"
+#include "formats/text/csv.hpp"
 #include "tools/views/whatif/whatif_json.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::string whatif_cell(const std::string& text) {
-  const std::string field = printable(text);
-  if (field.find_first_of(",\"") == std::string::npos) return field;
-  std::string result = "\"";
-  for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
 
 class Csv {
  public:
@@ -43,7 +35,7 @@ class Csv {
            std::vector<std::string> times) {
     numbers.resize(kNumbers);
     times.resize(2 + kIdleCauses);
-    text_ += part + "," + whatif_cell(name);
+    text_ += part + "," + csv_cell(name);
     for (const std::string& field : numbers) text_ += "," + field;
     for (const std::string& field : times) text_ += "," + field;
     text_ += "\n";

@@ -221,7 +221,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
        .group = kGroup,
        .type = "MODE",
        .words = "auto|overlapped|blocking|coupled|late|rendezvous|joined",
-       .help = "how sends meet compute; auto: as the framework has it",
+       .help = "how sends meet compute (auto: the framework's)",
        .preset = "auto",
        .target = &flags.p2p},
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "sim/core/numbers.hpp"
+
 namespace debubble {
 
 namespace {
@@ -39,6 +41,10 @@ bool names_framework(const std::string& frameworks, const std::string& framework
     if (!fork) return true;
   }
   return false;
+}
+
+bool has_large_groups(const std::string& schedule, const std::string& group, int devices) {
+  return schedule == "interleaved" && number_of(group).value_or(0) > devices;
 }
 
 P2p transfers_in(const std::string& framework, const std::string& schedule, bool large_groups) {

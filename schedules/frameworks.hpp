@@ -22,11 +22,14 @@ inline constexpr std::string_view kFrameworkWords = "megatron|torchtitan|deepspe
 // Whether a catalog row's "frameworks" name this one itself, not a fork of it: "Megatron-LM".
 [[nodiscard]] bool names_framework(const std::string& frameworks, const std::string& framework);
 
+// Whether more than p microbatches pass a virtual stage before the next one's turn. `group`: that parameter of an
+// interleaved schedule, as text; empty: p.
+[[nodiscard]] bool has_large_groups(const std::string& schedule, const std::string& group, int devices);
+
 // How that framework's runtime has the messages of a schedule meet its compute. PyTorch: 1F1B sends and receives fused
 // between ops, all other classes post receives where their table has them. Megatron-LM: 1F1B in fused exchanges, beside
 // compute where virtual stages interleave. DeepSpeed: one rendezvous after another.
-// `large_groups`: more than p microbatches pass a virtual stage before the next one's turn; then Megatron-LM joins its
-// exchanges, unless --overlap-p2p-communication-warmup-flush.
+// With large groups Megatron-LM joins its exchanges, unless --overlap-p2p-communication-warmup-flush.
 [[nodiscard]] P2p transfers_in(const std::string& framework, const std::string& schedule, bool large_groups);
 
 }  // namespace debubble

@@ -79,6 +79,10 @@ struct Help {
   const Report& report;
 
   std::string operator()(const DeadlockFound& found) const {
+    if (found.meeting_transfers) {
+      return "each device meets the others for one message after another, which this order does not survive: try --p2p "
+             "overlapped or --p2p blocking";
+    }
     if (!found.coupled_transfers) return "";
     return "with coupled transfers every receive is posted just before the op that uses it, which this order does not "
            "survive: try --p2p overlapped or --p2p blocking";

@@ -61,7 +61,7 @@ def simulate(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
+    p2p: Value = ...,  # how sends meet compute (auto: the framework's)
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -161,7 +161,7 @@ def compare(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
+    p2p: Value = ...,  # how sends meet compute (auto: the framework's)
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -281,7 +281,7 @@ def plan(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
+    p2p: Value = ...,  # how sends meet compute (auto: the framework's)
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)
@@ -388,7 +388,7 @@ def schedule(
     comm: Value = ...,  # latency per hop; bare: ms (default: profile's, 0) [ns, us, ms, s, min, h]
     bandwidth: Value = ...,  # link bandwidth: 25GB/s (default: profile's, none) [GB/s, GiB/s, Gbit/s, ...]
     host_bandwidth: Value = ...,  # offloading bandwidth (default: topology's, 25GB/s) [GB/s, GiB/s, Gbit/s, ...]
-    p2p: Value = ...,  # sends overlapped (default), blocking, coupled, late
+    p2p: Value = ...,  # how sends meet compute (auto: the framework's)
     model: Value = ...,  # model or a config.json; see `debubble list models`
     model_size: Value = ...,  # overrides of model sizes: layers=12,hidden=4096
     hardware: Value = ...,  # GPU by name or FILE.json (default: topology's)

@@ -8,7 +8,6 @@
 #include "scenario/job/model_profile.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/at.hpp"
-#include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
 
 namespace debubble {
@@ -54,8 +53,8 @@ P2p transfers_of(const Scenario& scenario, const std::string& name, bool has_rec
   if (has_receives) return P2p::kLate;
   if (scenario.framework.empty()) return P2p::kOverlapped;
   const auto group = scenario.params.find("group");
-  const bool large = name == "interleaved" && group != scenario.params.end() &&
-                     number_of(group->second).value_or(0) > scenario.devices.value_or(kDefaultDevices);
+  const bool large = group != scenario.params.end() &&
+                     has_large_groups(name, group->second, scenario.devices.value_or(kDefaultDevices));
   return transfers_in(scenario.framework, name, large);
 }
 

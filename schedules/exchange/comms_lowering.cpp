@@ -10,12 +10,10 @@
 #include "schedules/exchange/done_actions.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/gathered_stages.hpp"
 
 namespace debubble {
 namespace {
-
-// How many stages' weights PyTorch keeps gathered.
-constexpr std::size_t kResidentStages = 3;
 
 ActionCell single(ActionKind kind, std::int32_t stage, std::int32_t microbatch = -1) {
   return {{Action{kind, stage, microbatch}, Action{}}, 1};
@@ -25,27 +23,19 @@ bool holds_stage(const std::vector<std::int32_t>& stages, std::int32_t stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
-// The next distinct stages from a cell on. The member of a pair that comes first counts first; a pair is not cut.
-std::vector<std::int32_t> next_stages(const std::vector<ActionCell>& row, std::size_t from) {
-  std::vector<std::int32_t> stages;
-  for (std::size_t k = from; k < row.size() && stages.size() < kResidentStages; ++k) {
-    for (const Action& action : row[k]) {
-      if (!holds_stage(stages, action.stage)) stages.push_back(action.stage);
-    }
-  }
-  return stages;
-}
-
 std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row, bool ascending) {
+  std::vector<CellStages> stages;
+  for (const ActionCell& cell : row) stages.push_back({{cell.actions[0].stage, cell.actions[1].stage}, cell.count});
+  const std::vector<GatheredStages> gathered = gathered_stages(stages);
   std::vector<ActionCell> result;
   std::vector<std::int32_t> resident;  // in the order in which they are given back
   for (std::size_t k = 0; k < row.size(); ++k) {
     if (row[k].count == 0) continue;
-    const std::vector<std::int32_t> next = next_stages(row, k);
+    const GatheredStages& next = gathered[k];
     for (const std::int32_t stage : resident) {
-      if (!holds_stage(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
+      if (!next.has(stage)) result.push_back(single(ActionKind::kReshard, stage));
     }
-    std::erase_if(resident, [&](std::int32_t stage) { return !holds_stage(next, stage); });
+    std::erase_if(resident, [&](std::int32_t stage) { return !next.has(stage); });
     for (const std::int32_t stage : next) {
       if (holds_stage(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
@@ -241,7 +231,9 @@ std::vector<std::vector<std::int32_t>> receives_of(const ActionTable& table, con
     for (const Op& op : schedule.rows[device]) {
       const auto found = posted.find({op.kind != OpKind::kForward, op.stage, op.microbatch});
       const bool receives_input = found != posted.end() && op.kind != OpKind::kWeightGrad;
-      row.push_back(receives_input ? found->second : static_cast<std::int32_t>(row.size()));
+      const bool second = !row.empty() && schedule.rows[device][row.size() - 1].paired_with_next;
+      const auto own_cell = static_cast<std::int32_t>(row.size()) - (second ? 1 : 0);
+      row.push_back(receives_input ? found->second : own_cell);
     }
   }
   return receives;

@@ -15,6 +15,7 @@ namespace debubble {
 // X010, error: the devices wait for each other as Report::deadlock says.
 struct DeadlockFound {
   bool coupled_transfers = false;  // without them the order may survive
+  bool meeting_transfers = false;  // the same of one rendezvous after another
 };
 
 // F040, error: Report::memory_fit says where and by how much.

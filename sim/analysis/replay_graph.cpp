@@ -62,13 +62,25 @@ class ReplayGraph::Builder {
 
   [[nodiscard]] bool chains_transfers() const { return p2p_ == P2p::kBlocking || p2p_ == P2p::kRendezvous; }
 
+  // Where the run's rows have another order than the schedule's, a wait for what ran later is none.
   void add_posted() {
     const SpanPosting posting = span_posting(OpIndex(runs_.schedule()), p2p_, runs_.predicted_timeline());
     const auto transfers = static_cast<NodeId>(runs_.spans());
-    for (std::size_t k = 0; k < posting.in_front.size(); ++k) {
-      wait(transfers + static_cast<NodeId>(k), posting.in_front[k]);
+    std::vector<std::size_t> place(runs_.spans(), 0);
+    for (const auto& row : times_.rows) {
+      for (std::size_t k = 0; k < row.size(); ++k) at(place, row[k]) = k;
     }
-    for (const auto& [span, transfer] : posting.awaited) wait(span, transfers + transfer);
+    const auto precedes = [&](NodeId one, NodeId other) {
+      return one >= 0 && other >= 0 &&
+             (runs_.span(one).device != runs_.span(other).device || at(place, one) < at(place, other));
+    };
+    for (std::size_t k = 0; k < posting.in_front.size(); ++k) {
+      const NodeId transfer = transfers + static_cast<NodeId>(k);
+      if (precedes(posting.in_front[k], runs_.transfer(transfer).to_span)) wait(transfer, posting.in_front[k]);
+    }
+    for (const auto& [span, transfer] : posting.awaited) {
+      if (precedes(runs_.transfer(transfers + transfer).from_span, span)) wait(span, transfers + transfer);
+    }
   }
 
   void add_exchanges() {

@@ -24,8 +24,7 @@ enum class P2p : std::uint8_t {
   // TrainSchedule; transfer_order.hpp).
   kRendezvous,
   // As late, with receives where Megatron-LM's interleaved 1F1B posts them; in warm-up and cool-down a device waits
-  // after
-  // each pass for all that it sends and receives there (sim/rows/joined_exchanges.hpp).
+  // after each pass for all it sends and receives there (sim/rows/joined_exchanges.hpp).
   kJoined,
 };
 

@@ -102,7 +102,7 @@ struct Timeline {
   int devices = 0;
   Nanoseconds makespan = 0;  // latest end; runs begin at 0
   bool measured = false;
-  // True where transfers hold the compute lanes of sender and receiver (blocking and coupled p2p).
+  // True where transfers hold the compute lanes of sender and receiver (blocking, coupled and rendezvous p2p).
   bool transfers_hold_lanes = false;
   std::vector<Span> spans;  // by device, then in running order
   // By span, or empty where no span has any.

@@ -145,7 +145,7 @@ void ClusterNodes::run(int replica, std::int32_t node) {
   }
 }
 
-// A node of its own, which holds lanes until the last byte is there.
+// A node of its own, which may hold lanes until the last byte is there.
 void ClusterNodes::run_transfer(int replica, std::int32_t node) {
   const std::size_t channel = program_.nodes[to_index(node)].channel();
   const ClusterLinks::Route& route = links_.channel(replica, static_cast<std::int32_t>(channel));

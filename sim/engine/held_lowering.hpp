@@ -100,7 +100,7 @@ class HeldLowering {
     program_.nodes.push_back(
         {-1, partner == nullptr ? lowering_.cell(op) : lowering_.pair_cell(program_, op, *partner)});
     for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
-      // Never kNotYet: blocking asks is_ready first, coupled emits a slot only after its whole exchange.
+      // Never kNotYet: each lowering places what a cell takes before the cell.
       const std::int32_t carrier = carrier_[lowering_.number(tensor)];
       program_.reach = std::max(program_.reach, node - carrier);
       auto& target = program_.nodes.back();

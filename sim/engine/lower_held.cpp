@@ -185,8 +185,7 @@ std::variant<Lowering::Scan, Deadlock> check_overlapped(const Schedule& schedule
   const Program& program = std::get<Program>(overlapped);
   if (!program.copies.empty() || schedule.vocabulary_barriers != 0) {
     const std::string what = program.copies.empty() ? "the exchanges of a split output layer" : "copies";
-    throw InputError(Diagnostic{"X012", schedule.name,
-                                what + " overlap with compute; in this mode transfers hold the compute lanes",
+    throw InputError(Diagnostic{"X012", schedule.name, what + " overlap with compute, as transfers of this kind do not",
                                 "simulate this schedule with --p2p overlapped"});
   }
   return program.has_features ? Lowering::Scan::kFeatures : Lowering::Scan::kPlain;

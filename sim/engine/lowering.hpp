@@ -130,7 +130,7 @@ void refuse_problems(const Schedule& schedule);
 // Schedules with more than F, B, I and W of equal pieces (lower_features.cpp), overlapped transfers.
 [[nodiscard]] std::variant<Program, Deadlock> lower_features(const Schedule& schedule);
 
-// The modes in which transfers are nodes (lower_held.cpp).
+// The modes in which transfers are nodes (lower_held.cpp, lower_placed.cpp).
 [[nodiscard]] std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule);
 [[nodiscard]] std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule);
 // Late or joined.

@@ -67,11 +67,12 @@ struct Program {
   };
 
   // What a node waits for in addition to its lane and `input`: the second input of an overlapped pair, copies,
-  // barriers. Few nodes have any; in order of nodes.
+  // barriers; of a late or joined transfer the cell in front of its receive, of a cell the exchange that it waits for
+  // as a whole. Else few nodes have any; in order of nodes.
   struct ExtraInput {
     enum class Wait : std::uint8_t {
       kArrival,   // `what` is the channel (overlapped only: otherwise `input` is the transfer)
-      kEnd,       // of the node: nothing travels
+      kEnd,       // of the node: nothing travels, or the node is a transfer
       kBegin,     // of the node
       kGathered,  // a barrier after the node's end; `what` is its number: microbatch piece, + pieces for T
     };

@@ -84,7 +84,7 @@ class MemoryPass {
     }
   };
 
-  // Where transfers hold lanes the input is the transfer itself, and that says what it carries.
+  // Where transfers are nodes the input is the transfer itself, and that says what it carries.
   [[nodiscard]] Bytes bytes_of(std::int32_t input, std::int32_t channel) const {
     if (input < 0) return 0;
     const Program::Node& node = program_.nodes[to_index(input)];

@@ -68,7 +68,7 @@ class BasicWalk {
   [[nodiscard]] std::vector<Lane>& lanes() { return lanes_; }
   // With Ends::kAll, of any node that has run.
   [[nodiscard]] Nanoseconds end(std::int32_t node) const { return ends_[static_cast<std::size_t>(node) & mask_]; }
-  // When a cell's input is there: where transfers hold lanes, `input` is the transfer itself.
+  // When a cell's input is there: where transfers are nodes, `input` is the transfer itself.
   [[nodiscard]] Nanoseconds arrival(std::int32_t input, std::int32_t channel) const {
     const bool overlapped = program_.p2p == P2p::kOverlapped;
     return end(input) + (overlapped ? at(tables_.channels, channel).total() : 0);

@@ -7,6 +7,7 @@
 // After `_add_unshard_reshard` of torch/distributed/pipelining/schedules.py (2.13 to 2.15).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,17 @@ struct CellStages {
   int count = 0;  // 0: an idle cell, which counts for nothing
 };
 
-// By cell, in the order in which they come. Time: the number of cells times that of distinct stages.
-[[nodiscard]] std::vector<std::vector<std::int32_t>> gathered_stages(const std::vector<CellStages>& row);
+// In the order in which they come: three, or four where the last two are a pair's.
+struct GatheredStages {
+  std::array<std::int32_t, 4> stages{};
+  std::size_t count = 0;
+
+  [[nodiscard]] const std::int32_t* begin() const { return stages.data(); }
+  [[nodiscard]] const std::int32_t* end() const { return stages.data() + count; }
+  [[nodiscard]] bool has(std::int32_t stage) const { return std::find(begin(), end(), stage) != end(); }
+};
+
+// By cell. Time: the number of cells times that of distinct stages.
+[[nodiscard]] std::vector<GatheredStages> gathered_stages(const std::vector<CellStages>& row);
 
 }  // namespace debubble

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,8 +20,10 @@ namespace {
 class Exchanges {
  public:
   explicit Exchanges(const OpIndex& ops) : ops_(ops), devices_(ops.rows()) {
-    made_.posted.resize(to_index(ops.size()));
-    std::iota(made_.posted.begin(), made_.posted.end(), 0);
+    for (std::int32_t id = 0; id < ops.size();) {
+      const std::int32_t begin = id;
+      for (const std::int32_t end = ops.cell_end(begin); id < end; ++id) made_.posted.push_back(begin);
+    }
     made_.awaited.resize(to_index(ops.size()));
     forwards_.resize(to_index(devices_));
     backwards_.resize(to_index(devices_));
@@ -87,7 +88,9 @@ class Exchanges {
 
   [[nodiscard]] std::int32_t next_cell(std::int32_t id) const { return ops_.cell_end(id); }
 
-  void post(std::int32_t user, std::int32_t before) { at(made_.posted, user) = std::min(user, before); }
+  void post(std::int32_t user, std::int32_t before) {
+    at(made_.posted, user) = std::min(at(made_.posted, user), before);
+  }
 
   // After pass `k`. `neighbour`: the input of pass k + 1 comes from the device next to it, else from `other`.
   void exchange(const Passes& passes, std::int32_t device, std::int32_t k, bool neighbour, std::int32_t other,

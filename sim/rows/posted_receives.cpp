@@ -1,14 +1,16 @@
-// Steps: count the turns before each cell; then sweep over the devices, one turn each, until no device moves.
-// Invariant: a cell is placed after all it needs, and the receive of what it makes is placed in the same turn, so the
-// receiver's next cell at that moment is the one before which it is posted. A sweep without a move is the end or a
-// deadlock, for nothing but a cell's turn makes another cell ready.
+// Steps: count the turns before each cell; then sweep over the devices, one turn each, until no device moves. Only
+// devices that may move are looked at: after a turn of its own in the next sweep, after the op that it waits for in
+// this one where its turn is still to come. Invariant: a cell is placed after all it needs, and the receive of what it
+// makes is placed in the same turn, so the receiver's next cell at that moment is the one before which it is posted. A
+// sweep without a move is the end or a deadlock, for nothing but a cell's turn makes another cell ready.
 #include "sim/rows/posted_receives.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
+#include <queue>
 #include <utility>
 
 #include "sim/core/at.hpp"
@@ -20,17 +22,35 @@ namespace debubble {
 
 namespace {
 
+// By id: the first op of its cell.
+std::vector<std::int32_t> own_cells(const OpIndex& ops) {
+  std::vector<std::int32_t> first(to_index(ops.size()));
+  for (std::int32_t id = 0; id < ops.size();) {
+    const std::int32_t begin = id;
+    for (const std::int32_t end = ops.cell_end(begin); id < end; ++id) first[to_index(id)] = begin;
+  }
+  return first;
+}
+
 class Turns {
  public:
-  explicit Turns(const OpIndex& ops) : ops_(ops), placed_(to_index(ops.size()), false), posted_(to_index(ops.size())) {
-    std::iota(posted_.begin(), posted_.end(), 0);
+  explicit Turns(const OpIndex& ops)
+      : ops_(ops),
+        arrived_(to_index(ops.size()), false),
+        posted_(own_cells(ops)),
+        waits_for_(to_index(ops.rows()), -1) {
     for (std::int32_t device = 0; device < ops.rows(); ++device) rows_.push_back(row_of(device));
   }
 
   std::vector<std::int32_t> run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (Row& row : rows_) moved = take_turn(row) || moved;
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) next_.push_back(device);
+    while (!next_.empty()) {
+      sweep_ = Sweep(std::greater<>(), std::exchange(next_, {}));
+      while (!sweep_.empty()) {
+        const std::int32_t device = sweep_.top();
+        sweep_.pop();
+        if (take_turn(device)) next_.push_back(device);
+      }
     }
     return std::move(posted_);
   }
@@ -57,20 +77,17 @@ class Turns {
     }
     row.cells.push_back(end);
     row.other_turns = sums_before(row);
-    const std::vector<std::vector<std::int32_t>> gathered = gathered_stages(stages);
+    const std::vector<GatheredStages> gathered = gathered_stages(stages);
     for (std::size_t k = 0; k < gathered.size(); ++k) {
-      const std::vector<std::int32_t> none;
-      row.other_turns[k] += differences(k == 0 ? none : gathered[k - 1], gathered[k]);
+      row.other_turns[k] += differences(k == 0 ? GatheredStages{} : gathered[k - 1], gathered[k]);
     }
     return row;
   }
 
   // Stages given back and stages gathered.
-  static std::int32_t differences(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now) {
-    const auto others = [](const std::vector<std::int32_t>& of, const std::vector<std::int32_t>& than) {
-      return std::count_if(of.begin(), of.end(), [&](std::int32_t stage) {
-        return std::find(than.begin(), than.end(), stage) == than.end();
-      });
+  static std::int32_t differences(const GatheredStages& before, const GatheredStages& now) {
+    const auto others = [](const GatheredStages& of, const GatheredStages& than) {
+      return std::count_if(of.begin(), of.end(), [&](std::int32_t stage) { return !than.has(stage); });
     };
     return static_cast<std::int32_t>(others(before, now) + others(now, before));
   }
@@ -89,31 +106,54 @@ class Turns {
     return turns;
   }
 
-  bool take_turn(Row& row) {
+  bool take_turn(std::int32_t device) {
+    Row& row = at(rows_, device);
     if (row.ended()) return false;
-    if (row.other_turns[row.next] > 0) return --row.other_turns[row.next] >= 0;
+    if (row.other_turns[row.next] > 0) {
+      --row.other_turns[row.next];
+      return true;
+    }
     const std::int32_t begin = row.cells[row.next];
     const std::int32_t end = row.cells[row.next + 1];
     for (std::int32_t id = begin; id < end; ++id) {
-      const std::int32_t feeder = ops_.feeder(ops_.op(id));
-      if (feeder >= 0 && !placed_[to_index(feeder)]) return false;
+      if (arrived_[to_index(id)] || !takes_input(ops_.op(id))) continue;
+      at(waits_for_, device) = id;
+      return false;
     }
     ++row.next;
-    for (std::int32_t id = begin; id < end; ++id) placed_[to_index(id)] = true;
-    for (std::int32_t id = begin; id < end; ++id) post(ops_.user(ops_.op(id)), ops_.device(id));
+    for (std::int32_t id = begin; id < end; ++id) post(ops_.user(ops_.op(id)), device);
     return true;
   }
 
-  void post(std::int32_t user, std::int32_t maker_device) {
-    if (user < 0 || ops_.device(user) == maker_device) return;
-    const Row& receiver = at(rows_, ops_.device(user));
-    at(posted_, user) = receiver.cells[receiver.next];
+  [[nodiscard]] bool takes_input(const Op& op) const {
+    return is_pipelined(op.kind) && source_stage(op.kind, op.stage, ops_.schedule().stages) >= 0;
   }
 
+  void post(std::int32_t user, std::int32_t maker) {
+    if (user < 0) return;
+    arrived_[to_index(user)] = true;
+    if (ops_.device(user) == maker) return;
+    const std::int32_t receiver = ops_.device(user);
+    const Row& row = at(rows_, receiver);
+    at(posted_, user) = row.cells[row.next];
+    if (at(waits_for_, receiver) != user) return;
+    at(waits_for_, receiver) = -1;
+    if (receiver > maker) {
+      sweep_.push(receiver);
+    } else {
+      next_.push_back(receiver);
+    }
+  }
+
+  using Sweep = std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>>;
+
   const OpIndex& ops_;
-  std::vector<bool> placed_;          // by op
-  std::vector<std::int32_t> posted_;  // by op
-  std::vector<Row> rows_;             // by device
+  std::vector<bool> arrived_;            // by op: whether its input is there
+  std::vector<std::int32_t> posted_;     // by op
+  std::vector<Row> rows_;                // by device
+  std::vector<std::int32_t> waits_for_;  // by device: the op without which its next cell cannot be placed; -1: none
+  Sweep sweep_;                          // devices whose turn is still to come
+  std::vector<std::int32_t> next_;       // of the next sweep
 };
 
 }  // namespace
@@ -132,6 +172,7 @@ std::vector<std::int32_t> posted_receives(const OpIndex& ops) {
 
 Posting posting_of(const OpIndex& ops, P2p p2p) {
   if (p2p == P2p::kLate) return {posted_receives(ops), {}};
+  if (ops.rows() < 2) return {own_cells(ops), {}};  // nothing travels
   std::optional<Posting> joined = joined_exchanges(ops);
   if (joined) return std::move(*joined);
   throw InputError(Diagnostic{"X013", ops.schedule().name,

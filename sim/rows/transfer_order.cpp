@@ -11,7 +11,7 @@ namespace debubble {
 
 namespace {
 
-// What both modes keep: how far each row has come, and what is placed.
+// What the modes keep: how far each row has come, and what is placed.
 class Placing {
  public:
   explicit Placing(const OpIndex& ops) : ops_(ops) {
@@ -199,11 +199,12 @@ class Rendezvous : Placing {
     return first;
   }
 
-  // A gradient that the other end makes, hence sends, before it takes the activation.
+  // A gradient that the other end makes, hence sends, in a cell before the one that takes the activation.
   [[nodiscard]] bool comes_before_send(std::int32_t received, std::int32_t sent) const {
     const std::int32_t user = user_of(sent);
     return ops_.op(sent).kind == OpKind::kForward && ops_.op(received).kind != OpKind::kForward &&
-           ops_.device(user) == ops_.device(received) && received < user;
+           ops_.device(user) == ops_.device(received) && received < user &&
+           !(ops_.op(received).paired_with_next && user == received + 1);
   }
 
   // Its next op, or its last one where only messages are left.

@@ -23,7 +23,8 @@ struct Placed {
 // cell that has its inputs at a time, its outputs sent after it. Coupled: in the order in which exchanges (all sends
 // of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
 // what precedes the deadlock, nothing of rendezvous. Rendezvous: as below. Ops outside the schedule's numbers are not
-// placed. Empty for overlapped transfers, which hold nothing.
+// placed. Empty for transfers that
+// hold nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
 
 // Between two cells a device sends what the first made, then receives what the second takes. After a forward and before

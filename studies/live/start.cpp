@@ -77,8 +77,8 @@ std::string utc_now() {
 
 }  // namespace
 
-LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const std::string& name,
-                   Progress& progress) {
+LivePlan plan_live(Scenario scenario, const LiveSettings& settings, const std::string& name, Progress& progress) {
+  if (!scenario.p2p) scenario.p2p = P2p::kOverlapped;  // what the executors have, of tables with communication, too
   refuse_variation(scenario.variation, "debubble live");
   refuse_cluster(scenario.cluster, "debubble live");
   refuse_step(scenario.step, "debubble live");

@@ -24,7 +24,7 @@ struct LivePlan {
 
 // `name` is a catalog name or a .csv file. Throws InputError for what no run can be made of: a schedule that is not
 // legal, a fault in what it does not have, a partition that does not fit.
-[[nodiscard]] LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const std::string& name,
+[[nodiscard]] LivePlan plan_live(Scenario scenario, const LiveSettings& settings, const std::string& name,
                                  Progress& progress);
 
 // Runs it; see live/backends.hpp for what it throws.

@@ -4,8 +4,8 @@
 #include "cost_models/partition/layout.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "schedules/common/request.hpp"
+#include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/numbers.hpp"
 #include "sim/core/split.hpp"
 #include "studies/paste/fields.hpp"
 #include "studies/paste/megatron_model.hpp"
@@ -43,11 +43,6 @@ void write_partition(const RunToPaste& run, PastePart& part) {
   }
 }
 
-bool has_large_groups(const RunToPaste& run) {
-  const auto group = run.scenario.params.find("group");
-  return group != run.scenario.params.end() && number_of(group->second).value_or(0) > run.pipeline;
-}
-
 void write_message_overlap(const RunToPaste& run, PastePart& part) {
   if (run.pipeline == 1) return;
   if (run.chunks == 1) {
@@ -57,8 +52,11 @@ void write_message_overlap(const RunToPaste& run, PastePart& part) {
   } else if (run.job.p2p == P2p::kCoupled) {
     part.flag("--no-overlap-p2p-communication");
   } else if (run.job.p2p == P2p::kOverlapped) {
-    if (has_large_groups(run)) part.flag("--overlap-p2p-communication-warmup-flush");
-  } else if (run.job.p2p != P2p::kJoined || !has_large_groups(run)) {
+    const auto group = run.scenario.params.find("group");
+    const bool large =
+        group != run.scenario.params.end() && has_large_groups(run.schedule, group->second, run.pipeline);
+    if (large) part.flag("--overlap-p2p-communication-warmup-flush");
+  } else if (run.job.p2p != P2p::kJoined) {
     part.note(has_no_argument(run, part.field));
   }
 }

@@ -1,6 +1,7 @@
 #include "studies/plan/choice.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 
 #include "cost_models/recompute_rule.hpp"
@@ -9,7 +10,6 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
-#include "sim/core/numbers.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
@@ -20,6 +20,19 @@ bool needs_step(const PlanChoice& choice, const StepFlags& step) {
   if (!step.step.empty() || choice.data > 1 || choice.context > 1) return false;
   const ScheduleEntry* const entry = find_schedule(choice.schedule);
   return entry == nullptr || entry->family != ScheduleFamily::kAsynchronous;
+}
+
+// Those of the framework that runs it, so that a command without it says them.
+void take_transfers(const PlanChoice& choice, ScenarioFlags& flags) {
+  if (flags.p2p != ScenarioFlags{}.p2p || choice.pipeline < 2 || flags.framework.empty()) return;
+  constexpr std::string_view kGroup = "group=";
+  std::string group;
+  for (const std::string& param : flags.params) {
+    if (param.starts_with(kGroup)) group = param.substr(kGroup.size());
+  }
+  const bool large = has_large_groups(choice.schedule, group, choice.pipeline);
+  const P2p p2p = transfers_in(flags.framework, choice.schedule, large);
+  if (p2p != P2p::kOverlapped) flags.p2p = to_word(p2p);
 }
 
 }  // namespace
@@ -54,17 +67,10 @@ ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
   flags.cluster.data = ranks(choice.data);
   flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
   flags.cluster.sequence_parallel = choice.sequence;
-  if (flags.p2p == ScenarioFlags{}.p2p && choice.pipeline > 1 && !flags.framework.empty()) {
-    const auto is_large = [&](const std::string& param) {
-      return param.starts_with("group=") && number_of(param.substr(6)).value_or(0) > choice.pipeline;
-    };
-    const bool large = std::any_of(choice.params.begin(), choice.params.end(), is_large);
-    const P2p p2p = transfers_in(flags.framework, choice.schedule, choice.schedule == "interleaved" && large);
-    if (p2p != P2p::kOverlapped) flags.p2p = to_word(p2p);
-  }
   if (needs_step(choice, flags.step)) flags.step.step = "on";
   (void)leave_out_idle(choice.zero, flags.step);
   if (!choice.params.empty()) flags.params = choice.params;
+  take_transfers(choice, flags);
   if (!choice.partition.empty()) flags.partition = choice.partition;
   if (!choice.rank_order.empty()) {
     flags.cluster.rank_order = choice.rank_order;

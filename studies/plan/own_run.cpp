@@ -121,6 +121,14 @@ void overlay(const ScenarioFlags& typed, ScenarioFlags& under) {
   }
 }
 
+// Transfers that one framework alone has, and of one schedule: other schedules have what it has of them.
+void take_own_transfers(ScenarioFlags& job) {
+  const char* framework = job.p2p == "joined" ? "Megatron-LM" : job.p2p == "rendezvous" ? "DeepSpeed" : "PyTorch";
+  if (job.p2p != "joined" && job.p2p != "rendezvous" && job.p2p != "late") return;
+  job.p2p = ScenarioFlags{}.p2p;
+  if (job.framework.empty()) job.framework = framework;
+}
+
 // How many GPUs and samples a step of it takes.
 void count_ranks(OwnRun& run) {
   const PlanChoice& choice = run.choice;
@@ -181,6 +189,7 @@ OwnRun take_own_run(ScenarioFlags& job, std::string name) {
     choice.microbatch = job.transformer.microbatch_size.value_or(1);
     job.transformer.microbatch_size.reset();
   }
+  take_own_transfers(job);
   count_ranks(run);
   return run;
 }
@@ -238,6 +247,10 @@ FlagsOverScript flags_over_script(const std::string& text, const std::string& fi
   overlay(typed, wanted);
   const bool one_stage = wanted.schedules.empty() || wanted.schedules.front() == "1f1b";
   if (typed.p2p == ScenarioFlags{}.p2p && one_stage && wanted.devices.value_or(1) > 1) wanted.p2p = "coupled";
+  if (!typed.params.empty() && typed.p2p == ScenarioFlags{}.p2p && !one_stage) {
+    wanted.framework = "Megatron-LM";  // of other groups, other exchanges
+    if (wanted.p2p == "joined") wanted.p2p = ScenarioFlags{}.p2p;
+  }
   if (!typed.cluster.data && world % ranks(wanted) == 0) wanted.cluster.data = static_cast<int>(world / ranks(wanted));
   const std::int64_t samples = wanted.transformer.microbatch_size.value_or(1) * wanted.cluster.data.value_or(1);
   if (!typed.microbatches && batch % samples == 0) wanted.microbatches = static_cast<int>(batch / samples);

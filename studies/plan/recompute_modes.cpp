@@ -16,7 +16,7 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kFirstBlocks = "first";
-constexpr int kMostBlocks = std::numeric_limits<std::uint16_t>::max();
+constexpr int kMostFirstBlocks = std::numeric_limits<std::uint16_t>::max();
 
 std::string first_stages(int count) { return count == 1 ? "0" : "0-" + std::to_string(count - 1); }
 
@@ -25,7 +25,7 @@ RecomputeMode of_first_blocks(const std::string& text, const std::string& place)
   RecomputeMode mode{.word = kFullRecomputation};
   mode.fewest = text == kFirstBlocks;
   if (mode.fewest) return mode;
-  const auto number = count_of(std::string_view(text).substr(kFirstBlocks.size() + 1), kMostBlocks);
+  const auto number = count_of(std::string_view(text).substr(kFirstBlocks.size() + 1), kMostFirstBlocks);
   if (!text.starts_with("first:") || number.value_or(0) < 1) {
     fail("C012", place, "\"" + text + "\" is no number of blocks", "write it like full:first:4");
   }

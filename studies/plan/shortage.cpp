@@ -195,6 +195,7 @@ class ShortageFinder {
     }
     PlanRequest open = asked_.request;
     open.runs_in.clear();
+    open.job.framework.clear();
     if (!asked_.request.runs_in.empty()) {
       fits =
           attempt(PlanChange::Kind::kOpen, "without --runs-in " + asked_.flags.runs_in, open) == Tried::kFits || fits;

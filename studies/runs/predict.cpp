@@ -8,6 +8,7 @@
 #include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/at.hpp"
+#include "sim/rows/posted_receives.hpp"
 
 namespace debubble {
 
@@ -40,6 +41,12 @@ std::string not_in_run_files(const Simulated& run) {
   if (!run.job.step.empty() || !run.result.timeline.steps.empty())
     return "it has tasks of a training step in addition to the schedule's ops; --step off leaves them out";
   if (run.job.topology.network() != nullptr) return "its transfers travel over a modelled network";
+  if (run.job.p2p == P2p::kLate && !run.job.schedule.receives.empty()) {
+    Schedule plain = run.job.schedule;
+    plain.receives.clear();
+    const bool usual = posted_receives(OpIndex(plain)) == posted_receives(OpIndex(run.job.schedule));
+    if (!usual) return "its table posts receives at places of its own; --p2p overlapped leaves them out";
+  }
   return "";
 }
 

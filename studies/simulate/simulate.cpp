@@ -117,7 +117,7 @@ int iterations_for(std::size_t ops) {
 Report deadlock_report(const Job& job, const Deadlock& deadlock) {
   Report report;
   report.schedule = facts_of(job.schedule);
-  report.findings.emplace_back(DeadlockFound{job.p2p == P2p::kCoupled});
+  report.findings.emplace_back(DeadlockFound{job.p2p == P2p::kCoupled, job.p2p == P2p::kRendezvous});
   report.deadlock = deadlock;
   return report;
 }

@@ -108,8 +108,9 @@ TEST_CASE("numbers out of range and fractions are refused where they stand") {
 }
 
 TEST_CASE("unknown words are refused with the list") {
-  CHECK(after("\"p2p\": \"overlapped\"", "\"p2p\": \"both\"") ==
-        R"(error[P011]: "p2p" must be one of: overlapped, blocking, coupled, late; got the string "both"
+  CHECK(
+      after("\"p2p\": \"overlapped\"", "\"p2p\": \"both\"") ==
+      R"(error[P011]: "p2p" must be one of: overlapped, blocking, coupled, late, rendezvous, joined; got the string "both"
   --> run.json#/links/p2p
   = help: write one of these words
 )");

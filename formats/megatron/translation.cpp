@@ -156,17 +156,21 @@ class Translation {
     const auto group = in_.count("microbatch-group-size-per-virtual-pipeline-stage");
     if (interleaved && group && *group != pipeline_) set("param", "group=" + std::to_string(*group));
     if (!cut.partition.empty()) set("partition", cut.partition);
-    read_transfers(interleaved, group.value_or(pipeline_) > pipeline_);
+    const bool engine = cut.partition.starts_with("deepspeed") || cut.partition.starts_with("neox");
+    read_transfers(interleaved, group.value_or(pipeline_) > pipeline_, engine);
   }
 
   // One stage per rank never overlaps its transfers: one exchange, which everything waits for, lies between two steps
   // of the schedule. With several that is an argument; where they overlap, exchanges of warm-up and cool-down are
   // joined without another one, which only larger groups notice.
-  void read_transfers(bool interleaved, bool large_groups) {
+  // `engine`: DeepSpeed's PipelineModule runs it.
+  void read_transfers(bool interleaved, bool large_groups, bool engine) {
     const bool never = in_.flag("no-overlap-p2p-communication") && !in_.flag("overlap-p2p-communication");
     const bool flush = in_.flag("overlap-p2p-communication-warmup-flush");
     const bool megatron = !in_.flag("deepspeed") && !in_.flag("zero-stage");
-    if (pipeline_ > 1 && (interleaved ? never : megatron || never)) {
+    if (pipeline_ > 1 && engine) {
+      set("p2p", "rendezvous");
+    } else if (pipeline_ > 1 && (interleaved ? never : megatron || never)) {
       set("p2p", "coupled");
     } else if (interleaved && large_groups && !flush) {
       set("p2p", "joined");

@@ -78,7 +78,7 @@ void refuse_schedule(const RunToPaste& run, const std::string& framework, PasteP
 void note_transfers(const RunToPaste& run, const std::string& framework, PastePart& part) {
   const P2p theirs = run.entry == nullptr ? P2p::kLate : transfers_in(framework, run.schedule, false);
   if (run.pipeline == 1 || run.job.p2p == theirs) return;
-  part.note(framework + " has its transfers otherwise: --p2p " + std::string(to_word(theirs)) + " simulates that");
+  part.note("its transfers are others: --p2p " + std::string(to_word(theirs)) + " simulates them");
 }
 
 void add_common_rows(std::vector<FieldRow>& rows) {

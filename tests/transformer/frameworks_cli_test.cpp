@@ -140,6 +140,7 @@ TEST_CASE_IN_FOLDER("deepspeed: two batch sizes and the ranks say the third") {
 devices = 2
 tp = 2
 schedule = "1f1b"
+p2p = "rendezvous"
 partition = "deepspeed"
 scatter-gather = true
 dtype = "bf16"

@@ -199,8 +199,11 @@ class SpanRecorder {
         take_input(span, last_op(span), {extra.input, extra.what, program_.nodes.size() + next_extra_}, index);
         return;
       case Wait::kEnd: {
-        const bool transfer = at(program_.nodes, extra.input).is_transfer();
-        wait_for(span, {transfer ? Gate::Kind::kTransfer : Gate::Kind::kCopy, at(span_of_node_, extra.input)});
+        if (!at(program_.nodes, extra.input).is_transfer()) {
+          return wait_for(span, {Gate::Kind::kCopy, at(span_of_node_, extra.input)});
+        }
+        const Gate exchange{Gate::Kind::kTransfer, at(span_of_node_, extra.input)};  // no input of the span's
+        if (end_of(exchange) > end_of(span.gate)) span.gate = exchange;
         return;
       }
       case Wait::kGathered: {

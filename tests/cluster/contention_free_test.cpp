@@ -8,6 +8,7 @@
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/cluster_promises.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
@@ -86,7 +87,7 @@ TEST_CASE("every schedule of the catalog runs the same in both engines where no 
     for (const Schedule& schedule : schedules_of(entry, 12)) {
       CAPTURE(describe(schedule));
       Dice dice(seed++);
-      for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+      for (const P2p p2p : kEveryP2p) {
         StageCosts costs = random_costs(schedule.stages, dice);
         add_feature_costs(costs, dice);
         try {
@@ -110,12 +111,23 @@ TEST_CASE("random schedules run the same in both engines where no two flows shar
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+    for (const P2p p2p : kEveryP2p) {
       compare(schedule, costs, random_link(dice), p2p, counts);
     }
   }
   CHECK_GT(counts.apart, 1000);
   CHECK_GT(counts.met, 20);
+}
+
+TEST_CASE("random groups run the same in both engines, joined exchanges") {
+  Counts counts;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    const Schedule schedule = random_groups(dice);
+    compare(schedule, random_costs(schedule.stages, dice), random_link(dice), P2p::kJoined, counts);
+  }
+  CHECK_GT(counts.apart, 50);
 }
 
 TEST_CASE("random interleaved programs run the same in both engines, coupled transfers") {

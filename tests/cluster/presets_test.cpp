@@ -4,6 +4,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tests/support/cluster_promises.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
@@ -71,7 +72,7 @@ TEST_CASE("pipelines on the catalog's topologies keep every promise in every net
     variation.jitter = 0.1;
     for (const Bytes output : {kMebibyte, 256 * kMebibyte}) {
       const StageCosts costs = costs_of(schedule, output);
-      for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+      for (const P2p p2p : kEveryP2p) {
         const auto lowered = lower(schedule, p2p);
         const auto* program = std::get_if<Program>(&lowered);
         if (program == nullptr) continue;

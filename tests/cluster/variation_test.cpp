@@ -2,6 +2,7 @@
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/support/cluster_promises.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
@@ -94,7 +95,7 @@ TEST_CASE("varied walks give the makespan of the full engine, in every p2p mode"
     variation.seed = seed;
     if (dice.once_in(2)) variation.device.assign(static_cast<std::size_t>(schedule.devices), 1.25);
     variation.pipeline_replica = {1, 1.5, 0.75};
-    for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+    for (const P2p p2p : kEveryP2p) {
       const auto lowered = lower(schedule, p2p);
       const auto* program = std::get_if<Program>(&lowered);
       if (program == nullptr) continue;

@@ -7,6 +7,7 @@
 #include "sim/rows/check.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
 #include "tests/support/test.hpp"
@@ -16,8 +17,6 @@ using namespace debubble;
 using namespace debubble::testing;
 
 namespace {
-
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
 
 // The engine's run, observed and assembled again.
 std::string lost_in_assembly(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
@@ -61,7 +60,7 @@ struct Seen {
 }  // namespace
 
 TEST_CASE("an observation with the engine's times gives the engine's timeline, for random schedules") {
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
@@ -86,6 +85,15 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, i
   }
 }
 
+TEST_CASE("an observation with the engine's times gives the engine's timeline, interleaved with joined exchanges") {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_groups(dice);
+    CAPTURE(seed);
+    REQUIRE_EQ(lost_in_assembly(schedule, random_costs(schedule.stages, dice), random_link(dice), P2p::kJoined), "");
+  }
+}
+
 TEST_CASE("an observation with the engine's times gives the engine's timeline, for every catalog row") {
   for (const ScheduleEntry& entry : schedule_catalog()) {
     const std::vector<Schedule> schedules = schedules_of(entry);
@@ -94,7 +102,7 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, f
       Dice dice(k);
       const StageCosts costs = random_costs(schedules[k].stages, dice);
       const HopFigures link = random_link(dice);
-      for (const P2p p2p : kModes) {
+      for (const P2p p2p : kEveryP2p) {
         CAPTURE(describe(schedules[k]));
         CAPTURE(name_of(p2p));
         if (not_observable(schedules[k])) {
@@ -225,7 +233,7 @@ TEST_CASE("where measured clocks differ a little, transfers stay between maker a
 }
 
 TEST_CASE("whatever was measured, gates lead back to the start and the report's sums hold") {
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
@@ -256,7 +264,7 @@ TEST_CASE("whatever was measured, gates lead back to the start and the report's 
 }
 
 TEST_CASE("times that contradict the schedule's order do not lead in a circle") {
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     for (std::uint64_t seed = 300'001; seed <= 300'300; ++seed) {
       Dice dice(seed);
       Schedule schedule = random_schedule(dice);

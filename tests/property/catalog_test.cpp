@@ -28,7 +28,7 @@ std::string first_failure(const ScheduleEntry& entry, std::size_t most, const Ch
 // Copies run beside compute, so the engine refuses them where transfers hold the compute lanes.
 std::vector<P2p> modes_of(const Schedule& schedule) {
   if (!schedule.copies.empty()) return {P2p::kOverlapped};
-  return {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
+  return {kEveryP2p.begin(), kEveryP2p.end()};
 }
 
 std::string deadlock_problem(const Schedule& schedule) {

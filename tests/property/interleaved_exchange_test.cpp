@@ -1,5 +1,4 @@
 // Interleaved 1F1B where transfers are coupled: one exchange behind each forward, backward or pair of the steady phase.
-#include "schedules/catalog.hpp"
 #include "sim/rows/check.hpp"
 #include "sim/rows/exchange_slots.hpp"
 #include "tests/support/catalog_requests.hpp"
@@ -159,16 +158,12 @@ TEST_CASE("interleaved 1F1B with random costs and groups agrees with the referen
   int larger = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Dice dice(seed);
-    ScheduleRequest request{dice.from(2, 5), 0, dice.from(2, 3), {}, nullptr};
-    const int group = request.devices + dice.from(0, request.devices);
-    request.microbatches = group * dice.from(1, 3);
-    request.params["group"] = std::to_string(group);
-    const Schedule schedule = build_schedule("interleaved", request);
+    const Schedule schedule = random_groups(dice);
     CAPTURE(seed);
     CAPTURE(describe(schedule));
     REQUIRE_EQ(disagreement(schedule, random_costs(schedule.stages, dice), random_link(dice), P2p::kJoined), "");
     REQUIRE(std::holds_alternative<Program>(lower(schedule, P2p::kJoined)));
-    larger += group > request.devices ? 1 : 0;
+    larger += std::stoi(schedule.params.front().second) > schedule.devices ? 1 : 0;
   }
   CHECK(larger > 200);
 }

@@ -10,8 +10,6 @@ using namespace debubble::testing;
 
 namespace {
 
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
-
 // Whether devices wait for each other's exchanges, so that rows may deadlock that do not where transfers overlap.
 bool exchanges_meet(P2p p2p) { return p2p == P2p::kCoupled || p2p == P2p::kRendezvous; }
 
@@ -65,7 +63,7 @@ TEST_CASE("a pair whose members depend on each other is refused, not simulated")
   schedule.placement = loop_placement(1, 1);
   schedule.replica_of = {0};
   schedule.rows = {{{OpKind::kForward, true, 0, 0}, {OpKind::kBackward, false, 0, 0}}};
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     try {
       (void)lower(schedule, p2p);
       FAIL("the pair was accepted");
@@ -78,7 +76,7 @@ TEST_CASE("a pair whose members depend on each other is refused, not simulated")
 }
 
 TEST_CASE("rows shuffled at random deadlock in the engine exactly where they do in the reference simulator") {
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     int deadlocks = 0;
     int count = 0;
     for (std::uint64_t seed = 300'001; seed <= 301'000; ++seed, ++count) {

@@ -8,8 +8,6 @@ using namespace debubble::testing;
 
 namespace {
 
-constexpr P2p kScalingModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
-
 // Sizes that a link of 2e9 bytes/s moves in whole nanoseconds, and times that pieces divide, so that nothing is
 // rounded.
 StageCosts even_costs(const Schedule& schedule, Dice& dice) {
@@ -35,7 +33,7 @@ StageCosts doubled(StageCosts costs) {
 }  // namespace
 
 TEST_CASE("doubling all times and latencies and halving the bandwidth doubles the makespan and no peak") {
-  for (const P2p p2p : kScalingModes) {
+  for (const P2p p2p : kEveryP2p) {
     for (std::uint64_t seed = 500'001; seed <= 500'600; ++seed) {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);

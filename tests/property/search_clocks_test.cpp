@@ -3,6 +3,7 @@
 #include "schedules/optimal.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 #include "schedules/zero_bubble/zb_v_auto_search.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/test.hpp"
@@ -97,7 +98,7 @@ TEST_CASE("under every rule for transfers a plan takes what it says, and no othe
     of.microbatches = dice.from(1, 8);
     PlanningCosts costs = of.known();
     ScheduleRequest request{of.devices, of.microbatches, 1, {{"memory_limit", "4p"}}, &costs};
-    for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous}) {
+    for (const P2p p2p : kEveryP2p) {
       CAPTURE(seed);
       CAPTURE(static_cast<int>(p2p));
       costs.p2p = P2p::kOverlapped;

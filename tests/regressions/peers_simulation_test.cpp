@@ -1,5 +1,6 @@
 // What simulators of other people got wrong, each with the right behaviour: times, bubbles and deadlocks.
 #include "sim/rows/check.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/reference_orders.hpp"
 #include "tests/support/test.hpp"
 #include "tests/support/toy.hpp"
@@ -72,7 +73,7 @@ TEST_CASE("peers: a schedule whose sends cannot happen is a deadlock that names 
                       reference::make_op(OpKind::kForward, 0, 1), reference::make_op(OpKind::kBackward, 0, 1)};
   schedule.rows[1] = {reference::make_op(OpKind::kForward, 1, 0), reference::make_op(OpKind::kForward, 1, 1),
                       reference::make_op(OpKind::kBackward, 1, 0), reference::make_op(OpKind::kBackward, 1, 1)};
-  for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous}) {
+  for (const P2p p2p : kEveryP2p) {
     const auto lowered = lower(schedule, p2p);
     REQUIRE(std::holds_alternative<Deadlock>(lowered));
     const Deadlock& deadlock = std::get<Deadlock>(lowered);

@@ -1,6 +1,7 @@
 // One run of the engine with everything that can be asked about it, and the ways it may disagree with the rules.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "tests/support/reference_simulator.hpp"
 
 namespace debubble::testing {
+
+// What any order can be run under; joined exchanges are interleaved 1F1B's alone (random_groups).
+inline constexpr std::array<P2p, 5> kEveryP2p{P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate,
+                                              P2p::kRendezvous};
 
 struct HopFigures {
   Nanoseconds latency = 0;

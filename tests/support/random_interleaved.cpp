@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "schedules/catalog.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {
@@ -69,6 +70,14 @@ Schedule random_interleaved(Dice& dice, bool plain) {
   }
   if (plain && dice.once_in(3)) shuffle_rows(schedule, dice);
   return schedule;
+}
+
+Schedule random_groups(Dice& dice) {
+  ScheduleRequest request{dice.from(2, 5), 0, dice.from(2, 3), {}, nullptr};
+  const int group = request.devices + dice.from(0, request.devices);
+  request.microbatches = group * dice.from(1, 3);
+  request.params["group"] = std::to_string(group);
+  return build_schedule("interleaved", request);
 }
 
 }  // namespace debubble::testing

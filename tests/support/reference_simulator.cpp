@@ -178,12 +178,13 @@ void time_overlapped(const Schedule& schedule, const Plan& plan, const PostedHop
       if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       if (!copies_are_back(cell, d, outcome)) continue;
       bool joined = true;
+      Nanoseconds begin = std::max(lane[d], cell.ready);
       for (const std::size_t hop : posting.awaited_by(d, head[d])) {
         joined = joined && finished(outcome.hops[hop]);
-        cell.ready = std::max(cell.ready, outcome.hops[hop].end);
+        begin = std::max(begin, outcome.hops[hop].end);
       }
       if (!joined) continue;
-      run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
+      run_cell(cell, begin, plan.duration[d][head[d]]);
       lane[d] = cell.end;
       ++head[d];
       progress = true;

@@ -6,6 +6,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/test.hpp"
 #include "tests/unit/traced_run.hpp"
 
@@ -84,7 +85,7 @@ TEST_CASE("the run's facts stand in metadata and otherData alike") {
 
 TEST_CASE("traces of every schedule keep the rules, however transfers go") {
   for (const ScheduleEntry& entry : schedule_catalog()) {
-    for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous}) {
+    for (const P2p p2p : testing::kEveryP2p) {
       // The fused exchanges of an eager 1F1B runtime do not fit every order: then there is no run to write.
       const Schedule schedule =
           build_schedule(entry.name, {.devices = 4, .microbatches = 8, .chunks = 0, .params = {}});

@@ -7,6 +7,7 @@
 #include "sim/rows/observed.hpp"
 #include "studies/runs/predict.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/test.hpp"
 
@@ -70,7 +71,7 @@ TEST_CASE(
       CAPTURE(testing::describe(schedules[k]));
       testing::Dice dice(k);
       const StageCosts costs = testing::random_costs(schedules[k].stages, dice);
-      for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous}) {
+      for (const P2p p2p : testing::kEveryP2p) {
         if (p2p != P2p::kOverlapped && not_observable(schedules[k])) continue;  // not even simulated: X012
         for (const RunRecord& record : simulated(schedules[k], costs, Topology::ideal(1234, 1'000'000'007), p2p)) {
           if (not_observable(record.schedule)) {

@@ -5,6 +5,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
+#include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"
 #include "tests/support/test.hpp"
@@ -12,8 +13,6 @@
 
 namespace debubble::testing {
 namespace {
-
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled, P2p::kLate, P2p::kRendezvous};
 
 std::vector<Nanoseconds> plain_durations(const Program& program, const Schedule& schedule, const StageCosts& costs) {
   return varied_durations(program, schedule, costs, Variation{}, 0);
@@ -82,7 +81,7 @@ int compare_with_differences(const Schedule& schedule, StageCosts costs, HopFigu
 
 TEST_CASE("derivatives are those of finite differences, on both sides, over random pipelines") {
   int compared = 0;
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kEveryP2p) {
     for (std::uint64_t seed = 910'001; seed <= 910'200; ++seed) {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);

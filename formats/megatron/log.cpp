@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "sim/core/median.hpp"
+#include "formats/text/log_lines.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
+#include "sim/core/word_list.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -20,17 +22,38 @@ constexpr std::string_view kNewSize = "(new size: ";
 constexpr std::string_view kIteration = "iteration";
 constexpr std::string_view kElapsed = "elapsed time per iteration (ms): ";
 constexpr std::string_view kGlobalBatch = "global batch size:";
+constexpr std::string_view kConsumed = "consumed samples:";
 constexpr std::string_view kSkipped = "number of skipped iterations:";
 constexpr std::string_view kRank = "[Rank ";
 constexpr std::string_view kMemory = "memory (MB)";
 constexpr std::string_view kMaxAllocated = "max allocated: ";
+constexpr std::string_view kSaving = "saving checkpoint at iteration";
+constexpr std::string_view kBeforeSaving = "(before save_checkpoint";
+constexpr std::string_view kAfterSaving = "(after save_checkpoint";
 
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  while (!line.empty() && static_cast<unsigned char>(line.back()) <= ' ') line.remove_suffix(1);
-  return line;
+// Names of the block that are the values of arguments with other names (megatron/training/arguments.py, 0.17 to 0.19).
+constexpr std::string_view kOtherNames =
+    "fp8 fp8-format fp4 fp4-format microbatch-group-size-per-vp-stage microbatch-group-size-per-virtual-pipeline-stage "
+    "overlap-p2p-comm-warmup-flush overlap-p2p-communication-warmup-flush layernorm-epsilon norm-epsilon "
+    "layernorm-zero-centered-gamma apply-layernorm-1p nccl-ub use-nccl-ub";
+
+// Names of the block that are True unless an argument, named beside them, says otherwise.
+constexpr std::string_view kOpposites =
+    "add-bias-linear disable-bias-linear gradient-accumulation-fusion no-gradient-accumulation-fusion "
+    "overlap-p2p-comm no-overlap-p2p-communication bias-swiglu-fusion no-bias-swiglu-fusion bias-gelu-fusion "
+    "no-bias-gelu-fusion apply-rope-fusion no-rope-fusion masked-softmax-fusion no-masked-softmax-fusion "
+    "add-position-embedding no-position-embedding fp8-wgrad no-fp8-wgrad tp-comm-bulk-wgrad no-tp-comm-bulk-wgrad "
+    "tp-comm-bulk-dgrad no-tp-comm-bulk-dgrad tp-comm-overlap-ag no-tp-comm-overlap-ag tp-comm-overlap-rs "
+    "no-tp-comm-overlap-rs torch-fsdp2-reshard-after-forward torch-fsdp2-no-reshard-after-forward pad-vocab-size "
+    "no-pad-vocab-size";
+
+// The word behind `name` in a list of pairs; "" where it is not in it.
+std::string_view paired(std::string_view pairs, std::string_view name) {
+  const std::vector<std::string_view> words = words_in(pairs);
+  for (std::size_t k = 0; k + 1 < words.size(); k += 2) {
+    if (words[k] == name) return words[k + 1];
+  }
+  return {};
 }
 
 struct Setting {
@@ -38,59 +61,70 @@ struct Setting {
   std::string value;
 };
 
-// "  hidden_size ........ 6144".
+constexpr std::size_t kNameColumns = 48;  // dots fill what a name leaves of them
+
+// "  hidden_size ........ 6144"; a name of 47 letters has one dot, a longer one none.
 std::optional<Setting> setting_in(std::string_view line) {
-  const std::size_t dots = line.find(" ..");
-  if (dots == std::string_view::npos) return std::nullopt;
-  const std::size_t value = line.find_first_not_of('.', dots + 1);
-  if (value == std::string_view::npos || line[value] != ' ') return std::nullopt;
-  std::string_view name = line.substr(0, dots);
-  name.remove_prefix(name.find_last_of(' ') == std::string_view::npos ? 0 : name.find_last_of(' ') + 1);
   const auto known = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::size_t end = line.find(" ..");
+  if (end == std::string_view::npos) {
+    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+    end = std::min(line.find(' ', first), line.size());
+    if (end - first + 1 < kNameColumns) return std::nullopt;
+  }
+  const std::size_t value = line.find_first_not_of('.', std::min(end + 1, line.size()));
+  if (value == std::string_view::npos || line[value] != ' ') return std::nullopt;
+  std::string_view name = line.substr(0, end);
+  name.remove_prefix(name.find_last_of(' ') == std::string_view::npos ? 0 : name.find_last_of(' ') + 1);
   if (name.empty() || !std::all_of(name.begin(), name.end(), known)) return std::nullopt;
   Setting setting{std::string(name), std::string(line.substr(value + 1))};
   std::replace(setting.name.begin(), setting.name.end(), '_', '-');
   return setting;
 }
 
+// "['layernorm', 'mlp']", as Python prints lists: the words in it.
+std::vector<std::string> listed(std::string_view value) {
+  std::string text(value.substr(1, value.size() - 2));
+  std::erase_if(text, [](char c) { return c == '\'' || c == '"'; });
+  std::replace(text.begin(), text.end(), ',', ' ');
+  const std::vector<std::string_view> words = words_in(text);
+  return {words.begin(), words.end()};
+}
+
 // What a log says otherwise than a command: False and None are arguments that nobody gave.
 void add_setting(const Setting& setting, MegatronLog& log) {
   log.names.insert(setting.name);
-  if (setting.value == "False" || setting.value == "None" || setting.value == "[]") return;
+  const std::string& value = setting.value;
+  const std::string_view opposite = paired(kOpposites, setting.name);
+  if (value == "False" && !opposite.empty()) log.words.push_back("--" + std::string(opposite));
+  if (value == "False" || value == "None" || value == "[]" || (value == "True" && !opposite.empty())) return;
   if (setting.name == "checkpoint-activations") {  // until 2022
     log.words.insert(log.words.end(), {"--recompute-granularity", "full"});
     return;
   }
-  log.words.push_back("--" + setting.name);
-  if (setting.value != "True") log.words.push_back(setting.value);
-}
-
-// Arguments that are stored under the name of their opposite, or that older releases do not have.
-void add_implied(MegatronLog& log) {
-  const std::set<std::string>& names = log.names;
-  const auto given = [&](const char* word) {
-    return std::find(log.words.begin(), log.words.end(), word) != log.words.end();
-  };
-  if (!names.contains("transformer-impl")) log.words.insert(log.words.end(), {"--transformer-impl", "local"});
-  if (names.contains("add-bias-linear") && !given("--add-bias-linear")) log.words.emplace_back("--disable-bias-linear");
-  if (names.contains("gradient-accumulation-fusion") && !given("--gradient-accumulation-fusion")) {
-    log.words.emplace_back("--no-gradient-accumulation-fusion");
+  const std::string_view other = paired(kOtherNames, setting.name);
+  log.words.push_back("--" + (other.empty() ? setting.name : std::string(other)));
+  const bool list = value.starts_with('[') && value.ends_with(']') && setting.name != "moe-layer-freq";
+  if (list) {
+    const std::vector<std::string> words = listed(value);
+    log.words.insert(log.words.end(), words.begin(), words.end());
+  } else if (value != "True") {
+    log.words.push_back(value);
   }
-  const bool says = names.contains("overlap-p2p-comm");
-  if (says && !given("--overlap-p2p-comm")) log.words.emplace_back("--no-overlap-p2p-communication");
 }
 
-void read_block(std::string_view& text, MegatronLog& log) {
+void read_block(LogLines& lines, MegatronLog& log) {
   MegatronLog begun;  // nothing of an earlier start counts, but where it ran
   begun.blocks = log.blocks + 1;
   begun.device = std::move(log.device);
   log = std::move(begun);
-  while (!text.empty()) {
-    const std::string_view line = next_line(text);
+  while (!lines.empty()) {
+    const std::string_view line = lines.next();
     if (line.find(kBlockEnds) != std::string_view::npos) break;
     if (const std::optional<Setting> setting = setting_in(line)) add_setting(*setting, log);
   }
-  add_implied(log);
+  // Releases that cannot do otherwise than with their own kernels do not have the choice.
+  if (!log.names.contains("transformer-impl")) log.words.insert(log.words.end(), {"--transformer-impl", "local"});
 }
 
 std::string_view after(std::string_view line, std::string_view words) {
@@ -107,21 +141,35 @@ bool read_interval(std::string_view line, MegatronLog& log) {
   if (!time || *time == 0 || !number) return false;
   const auto batch = whole_number(number_at(after(line, kGlobalBatch)));
   const auto skipped = whole_number(number_at(after(line, kSkipped)));
-  log.intervals.push_back({*number, *time, batch.value_or(0), skipped.value_or(0), {}});
+  const auto consumed = whole_number(number_at(after(line, kConsumed)));
+  log.intervals.push_back({*number, *time, batch.value_or(0), skipped.value_or(0), consumed.value_or(0), {}});
   return true;
 }
 
-// Several ranks may have written into one line: nothing keeps their lines apart.
-void read_memory(std::string_view line, MegatronLog& log) {
-  for (std::size_t at = line.find(kRank); at != std::string_view::npos; at = line.find(kRank)) {
-    line.remove_prefix(at + kRank.size());
-    const std::string_view mine = line.substr(0, line.find(kRank));
+// Memory in lines into which several ranks may have written: nothing keeps them apart.
+class MemoryLines {
+ public:
+  void read(std::string_view line, MegatronLog& log) {
+    if (contains_text(line, kSaving)) saving_ = true;
+    for (std::size_t at = line.find(kRank); at != std::string_view::npos; at = line.find(kRank)) {
+      line.remove_prefix(at + kRank.size());
+      read_rank(line.substr(0, line.find(kRank)), log);
+    }
+  }
+
+ private:
+  void read_rank(std::string_view mine, MegatronLog& log) {
     const auto rank = whole_number(number_at(mine));
     const auto size = number_of(number_at(after(after(mine, kMemory), kMaxAllocated)));
-    if (!rank || !size || *size * kMebibyte > static_cast<double>(kLargestSize)) continue;
-    log.memory.push_back({*rank, std::llround(*size * kMebibyte)});
+    if (!rank || !size || *size * kMebibyte > static_cast<double>(kLargestSize)) return;
+    if (contains_text(mine, kAfterSaving)) saved_.insert(*rank);
+    const bool saved = saved_.contains(*rank) || (saving_ && !contains_text(mine, kBeforeSaving));
+    log.memory.push_back({*rank, std::llround(*size * kMebibyte), saved});
   }
-}
+
+  bool saving_ = false;           // some rank has begun to
+  std::set<std::int64_t> saved_;  // ranks
+};
 
 // Of the table that nvidia-smi prints: "|   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |", and in the line
 // below "|      0MiB / 32510MiB |". Or of its list: "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-...)".
@@ -159,40 +207,65 @@ bool is_megatron_log(std::string_view text) {
   return begin != std::string_view::npos && text.find(kBlockEnds, begin) != std::string_view::npos;
 }
 
+namespace {
+
+// Whether a table is one of those that follow lines of iterations; starts, evaluations and checkpoints have theirs.
+bool is_of_iterations(const TimerTable& table) {
+  return std::any_of(table.timers.begin(), table.timers.end(), [](const LoggedTimer& timer) {
+    return timer.name.starts_with("forward-") || timer.name.starts_with("backward-") || timer.name == "optimizer";
+  });
+}
+
+// Each table to its line: to the one in front of it, or, where one stream of the job is behind the other, the k-th to
+// the k-th line, of several starts those of the last.
+void place_tables(std::vector<TimerTable> tables, MegatronLog& log) {
+  std::erase_if(tables, [](const TimerTable& table) { return !is_of_iterations(table); });
+  const std::size_t lines = log.intervals.size();
+  const bool apart = std::all_of(tables.begin(), tables.end(), [lines](const TimerTable& table) {
+    return table.lines_before == 0 || table.lines_before == lines;
+  });
+  const bool by_number = tables.size() == lines || (apart && tables.size() > lines);
+  const std::size_t first = by_number ? tables.size() - lines : 0;
+  for (std::size_t k = first; k < tables.size(); ++k) {
+    const std::size_t line = by_number ? k - first + 1 : tables[k].lines_before;
+    if (line == 0 || !log.intervals[line - 1].timers.empty()) {
+      ++log.other_tables;
+    } else {
+      log.intervals[line - 1].timers = std::move(tables[k].timers);
+    }
+  }
+}
+
+}  // namespace
+
 MegatronLog read_megatron_log(std::string_view text) {
   MegatronLog log;
   DeviceLines device;
+  MemoryLines memory;
   TimerLines timers;
-  std::vector<LoggedTimer> early;  // in front of the first iteration: of the start
-  while (!text.empty()) {
-    const bool ends = text.find('\n') != std::string_view::npos;
-    const std::string_view line = next_line(text);
+  LogLines lines(text);
+  while (!lines.empty()) {
+    const bool ends = lines.ends();
+    const std::string_view line = lines.next();
     if (line.find(kBlockBegins) != std::string_view::npos) {
-      read_block(text, log);
+      read_block(lines, log);
+      memory = MemoryLines();
+      timers = TimerLines();
     } else if (line.find(kPadded) != std::string_view::npos && line.find(kNewSize) != std::string_view::npos) {
       const std::string_view size = number_at(line.substr(line.find(kNewSize) + kNewSize.size()));
       log.words.insert(log.words.end(), {"--padded-vocab-size", std::string(size)});
     } else if (!ends && line.find(kIteration) != std::string_view::npos && line.find('|') != std::string_view::npos) {
       log.cut = true;
-    } else if (!read_interval(line, log) &&
-               !timers.read(line, log.intervals.empty() ? early : log.intervals.back().timers)) {
-      read_memory(line, log);
+    } else if (read_interval(line, log)) {
+      timers.close();
+    } else if (!timers.read(line, log.intervals.size())) {
+      memory.read(line, log);
       device.read(line, log.device);
     }
   }
+  log.torn_rows = timers.torn_rows();
+  place_tables(timers.tables(), log);
   return log;
-}
-
-std::vector<LoggedInterval> warm_intervals(const MegatronLog& log) {
-  std::vector<LoggedInterval> warm = log.intervals;
-  if (warm.size() > 1) warm.erase(warm.begin());
-  return warm;
-}
-
-Nanoseconds median_iteration_time(const MegatronLog& log) {
-  std::vector<Nanoseconds> times;
-  for (const LoggedInterval& interval : warm_intervals(log)) times.push_back(interval.iteration_time);
-  return lower_median(std::move(times));
 }
 
 }  // namespace debubble

@@ -24,18 +24,21 @@
 
 namespace debubble {
 
+// A line of an iteration, as it is printed: what it covers is said in log_iterations.hpp.
 struct LoggedInterval {
-  std::int64_t last_iteration = 0;  // the times are means over the iterations since the line before
+  std::int64_t last_iteration = 0;
   Nanoseconds iteration_time = 0;
-  std::int64_t global_batch = 0;    // samples of an iteration; 0: the line does not say
+  std::int64_t global_batch = 0;    // samples of the last iteration; 0: the line does not say
   std::int64_t skipped = 0;         // iterations without the optimizer, for the gradients overflowed
-  std::vector<LoggedTimer> timers;  // of the same iterations, each per iteration
+  std::int64_t consumed = 0;        // samples since the training's first step; 0: the line does not say
+  std::vector<LoggedTimer> timers;  // of the same iterations
 };
 
 // What PyTorch's allocator of one rank had given out, at most, since the job began.
 struct LoggedMemory {
   std::int64_t rank = 0;
   Bytes max_allocated = 0;
+  bool saved = false;  // a checkpoint had been saved before: its peak may be this one
 };
 
 struct MegatronLog {
@@ -43,8 +46,11 @@ struct MegatronLog {
   std::set<std::string> names;     // all that the block has, False and None included: "hidden-size"
   std::vector<LoggedInterval> intervals;
   std::vector<LoggedMemory> memory;
-  std::size_t blocks = 0;  // of arguments: starts of the job
-  bool cut = false;        // the last line is one of an iteration and ends within it: it is left out
+  std::size_t blocks = 0;        // of arguments: starts of the job
+  bool forgets = false;          // every line is of its own iterations alone (torchtitan)
+  std::size_t torn_rows = 0;     // of timers, which other lines ran into
+  std::size_t other_tables = 0;  // of timers, more or fewer than lines of iterations, that have no line to belong to
+  bool cut = false;              // the last line is one of an iteration and ends within it: it is left out
   // What nvidia-smi calls the GPU, with its memory: "Tesla V100-SXM2... 32GB"; "" where it did not run.
   std::string device;
 };
@@ -54,11 +60,5 @@ struct MegatronLog {
 
 // Of several blocks (a job that was restarted) the last, and what follows it.
 [[nodiscard]] MegatronLog read_megatron_log(std::string_view text);
-
-// The lines but the first, whose iterations warm up; that one where there is no other.
-[[nodiscard]] std::vector<LoggedInterval> warm_intervals(const MegatronLog& log);
-
-// The median over the warm lines; 0 where there is none.
-[[nodiscard]] Nanoseconds median_iteration_time(const MegatronLog& log);
 
 }  // namespace debubble

@@ -9,13 +9,16 @@
 //       forward-compute:
 //          rank  0: 173.61
 //
-// Every number is a mean per iteration, over all microbatches: 180.02 ms of forwards in an iteration.
+// Every number is a sum over all microbatches, divided by --log-interval: 180.02 ms of forwards in an iteration, where
+// as many iterations were timed (log_iterations.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/core/units.hpp"
@@ -32,18 +35,36 @@ struct LoggedTimer {
   bool operator==(const LoggedTimer&) const = default;
 };
 
-// Reads the timers line by line: those of one form may take many.
+// What one call of Megatron-LM's timers printed: one table, of the iterations since the call before.
+struct TimerTable {
+  std::size_t lines_before = 0;  // lines of iterations in front of it
+  std::vector<LoggedTimer> timers;
+};
+
+// Reads the timers line by line: those of one form may take many, with other lines between them.
 class TimerLines {
  public:
-  // True: the line is one of timers, and what it says was added to `timers`.
-  bool read(std::string_view line, std::vector<LoggedTimer>& timers);
+  // True: the line is one of timers, and what it says was added to the tables.
+  bool read(std::string_view line, std::size_t lines_before);
+  // The table is over: a line of an iteration, a new start.
+  void close() { form_ = Form::kNone; }
+
+  [[nodiscard]] const std::vector<TimerTable>& tables() const { return tables_; }
+  // Rows that other lines ran into, so that nobody knows what they said.
+  [[nodiscard]] std::size_t torn_rows() const { return torn_; }
 
  private:
   enum class Form : std::uint8_t { kNone, kLeastAndMost, kMost, kEachRank };
-  bool read_below(std::string_view line, std::vector<LoggedTimer>& timers);
+  bool read_below(std::string_view line);
+  bool read_rank(std::string_view before, std::string_view value);
+  bool tear();
+  void add(LoggedTimer timer) { tables_.back().timers.push_back(std::move(timer)); }
 
   Form form_ = Form::kNone;
-  std::string name_;  // kEachRank: whose ranks follow
+  std::string name_;        // kEachRank: whose ranks follow; "": its line was torn
+  std::int64_t rank_ = -1;  // kEachRank: the last that was read; they ascend
+  std::vector<TimerTable> tables_;
+  std::size_t torn_ = 0;
 };
 
 // "173.61": milliseconds. Nothing for what is not a number, negative or beyond kLongestDuration.

@@ -4,7 +4,8 @@
 
 #include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/arguments.hpp"
-#include "formats/megatron/log.hpp"
+#include "formats/megatron/log_bubble.hpp"
+#include "formats/megatron/log_iterations.hpp"
 #include "formats/megatron/older_arguments.hpp"
 #include "formats/megatron/refusals.hpp"
 #include "formats/megatron/translation.hpp"
@@ -25,8 +26,13 @@ MegatronScenario read_log(const std::string& text, const std::string& name) {
   launch.script = false;
   MegatronScenario scenario = translated(arguments, launch, name);
   scenario.findings = arguments.found();
-  scenario.measured_iteration = median_iteration_time(log);
-  scenario.measured_lines = log.intervals.size();
+  const MeasuredIterations measured = measured_iterations(log, arguments.count("global-batch-size").value_or(0));
+  scenario.measured_first = measured.first;
+  if (measured.only_first && measured.first > 0) return scenario;
+  scenario.measured_iteration = median_iteration_time(measured);
+  scenario.measured_lines = measured.intervals.size();
+  const std::int64_t ranks = arguments.count("world-size").value_or(0);
+  if (!measured.intervals.empty()) scenario.measured_bubble = logged_bubble(measured.intervals.back(), ranks);
   return scenario;
 }
 
@@ -95,11 +101,24 @@ MegatronScenario megatron_scenario(const MegatronLaunch& launch, const std::stri
   return scenario;
 }
 
+std::string measured_words(const MegatronScenario& scenario) {
+  if (scenario.measured_iteration == 0 && scenario.measured_first == 0) return "";
+  if (scenario.measured_iteration == 0) {
+    return format_duration(scenario.measured_first) + " for the first iteration, which warms up; no line is of others";
+  }
+  const std::size_t lines = scenario.measured_lines;
+  std::string words = format_duration(scenario.measured_iteration) + " per iteration, the median of " +
+                      std::to_string(lines) + (lines == 1 ? " line" : " lines") + " of the log";
+  if (!scenario.measured_bubble) return words;
+  const auto [least, most] = *scenario.measured_bubble;
+  words += "; bubble of the pipeline " + format_percent(least);
+  return least < most ? words + " to " + format_percent(most) : words;
+}
+
 std::string write_scenario(const MegatronScenario& scenario, const std::string& name) {
   std::string text = "# From " + printable(name) + ", by debubble import --from megatron.\n";
-  if (scenario.measured_iteration > 0) {
-    text += "# measured: " + format_duration(scenario.measured_iteration) + " per iteration, the median of the log\n";
-  }
+  const std::string measured = measured_words(scenario);
+  if (!measured.empty()) text += "# measured: " + measured + "\n";
   return text + scenario_lines(scenario.flags, scenario.findings);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "studies/diff/log_parts.hpp"
 #include "studies/diff/logged_run.hpp"
 #include "studies/simulate/simulate.hpp"
 
@@ -57,13 +59,31 @@ std::string hardware_of(const LogDiffRequest& request, const MegatronLog& log) {
       "name them, or the nearest: --hardware a100-80; `debubble list hardware` has them all"});
 }
 
-Scenario scenario_of_log(const std::string& text, const LogDiffRequest& request, const std::string& hardware,
-                         std::vector<std::string>& notes) {
+// Timers of transfers wait for the GPU before and after each: nothing overlaps while they measure.
+bool times_transfers(const MegatronLog& log) {
+  return std::any_of(log.intervals.begin(), log.intervals.end(), [](const LoggedInterval& line) {
+    return std::any_of(line.timers.begin(), line.timers.end(),
+                       [](const LoggedTimer& timer) { return timer.name == "forward-send-forward-recv"; });
+  });
+}
+
+Scenario scenario_of_log(const std::string& text, const LogDiffRequest& request, const MegatronLog& log,
+                         const std::string& hardware, std::vector<std::string>& notes) {
   const MegatronScenario translated = read_megatron(text, request.log);
   notes.insert(notes.end(), translated.findings.begin(), translated.findings.end());
   std::vector<std::string> arguments{"--hardware=" + hardware, "--step=on"};
   for (const auto& [name, value] : translated.flags) {
     arguments.push_back("--" + name + (value == "true" ? "" : "=" + value));
+  }
+  const auto says = [&](const char* name) {
+    return std::any_of(translated.flags.begin(), translated.flags.end(),
+                       [&](const auto& flag) { return flag.first == name; });
+  };
+  if (times_transfers(log) && says("chunks") && !says("p2p")) {
+    arguments.emplace_back("--p2p=coupled");
+    notes.emplace_back(
+        "transfers were timed (--timing-log-level 2), which ends their overlap with compute: the prediction is without "
+        "it, too; the same run is faster where nothing measures it");
   }
   ScenarioFlags flags;
   try {
@@ -127,17 +147,19 @@ std::vector<OpTimes> op_times(const Simulated& run) {
 class Comparer {
  public:
   Comparer(const LoggedRun& run, const Simulated& predicted, LogDiff& diff)
-      : run_(run), report_(predicted.result.report), ops_(op_times(predicted)), diff_(diff) {}
+      : run_(run), predicted_(predicted), report_(predicted.result.report), ops_(op_times(predicted)), diff_(diff) {}
 
   void compare() {
-    diff_.lines = run_.intervals.size();
+    diff_.first = run_.measured.first;
+    diff_.lines = run_.measured.intervals.size();
     diff_.left_out = run_.log.intervals.size() - diff_.lines;
-    if (!run_.intervals.empty()) {
-      diff_.last_iteration = run_.intervals.back().last_iteration;
+    if (!run_.measured.intervals.empty()) {
+      diff_.last_iteration = run_.measured.intervals.back().last_iteration;
       add_step();
       add_timers("forward-compute", &OpTimes::forward);
       add_timers("backward-compute", &OpTimes::backward);
       add_idle();
+      add_bubbles(run_, predicted_, diff_);
     }
     add_memory();
   }
@@ -145,7 +167,7 @@ class Comparer {
  private:
   void add_step() {
     std::vector<Nanoseconds> times;
-    for (const LoggedInterval& interval : run_.intervals) times.push_back(interval.iteration_time);
+    for (const LoggedInterval& interval : run_.measured.intervals) times.push_back(interval.iteration_time);
     diff_.step = figure_over(report_.makespan, times);
     if (run_.global_batch == 0 || !report_.samples_per_second) return;
     std::vector<double> samples;
@@ -167,7 +189,7 @@ class Comparer {
   // Of several ranks of a device the one that took longest.
   [[nodiscard]] std::vector<Nanoseconds> times_of(const std::string& name, int device, LoggedTimer::Of all) const {
     std::vector<Nanoseconds> times;
-    for (const LoggedInterval& interval : run_.intervals) {
+    for (const LoggedInterval& interval : run_.measured.intervals) {
       Nanoseconds most = -1;
       for (const LoggedTimer& timer : interval.timers) {
         if (timer.name != name) continue;
@@ -176,9 +198,7 @@ class Comparer {
       }
       times.push_back(most);
     }
-    // A figure is of the same lines as the step's: one that lacks the timer leaves it out of all.
-    if (std::find(times.begin(), times.end(), -1) != times.end()) times.clear();
-    return times;
+    return times;  // -1: the line lacks the timer
   }
 
   void add_timers(const std::string& name, Nanoseconds OpTimes::*time) {
@@ -192,7 +212,8 @@ class Comparer {
   }
 
   void add_timer(TimerFigure figure, Nanoseconds predicted, LoggedTimer::Of of) {
-    const std::vector<Nanoseconds> times = times_of(figure.name, figure.device, of);
+    std::vector<Nanoseconds> times = times_of(figure.name, figure.device, of);
+    std::erase(times, -1);
     if (times.empty()) return;
     figure.time = figure_over(predicted, times);
     diff_.timers.push_back(std::move(figure));
@@ -203,11 +224,12 @@ class Comparer {
       const auto device = static_cast<int>(d);
       const std::vector<Nanoseconds> forward = times_of("forward-compute", device, LoggedTimer::Of::kRank);
       const std::vector<Nanoseconds> backward = times_of("backward-compute", device, LoggedTimer::Of::kRank);
-      if (forward.empty() || backward.empty()) continue;
       std::vector<double> shares;
       for (std::size_t k = 0; k < forward.size(); ++k) {
-        shares.push_back(idle_share(forward[k] + backward[k], run_.intervals[k].iteration_time));
+        if (forward[k] < 0 || backward[k] < 0) continue;
+        shares.push_back(idle_share(forward[k] + backward[k], run_.measured.intervals[k].iteration_time));
       }
+      if (shares.empty()) continue;
       diff_.idle.push_back(
           {device, figure_over(idle_share(ops_[d].forward + ops_[d].backward, report_.makespan), shares)});
     }
@@ -221,52 +243,21 @@ class Comparer {
     for (const DeviceReport& device : report_.devices) {
       diff_.memory.push_back({device.device, 0, device.peak_memory, 0});
     }
+    std::set<std::int64_t> ranks;
     for (const LoggedMemory& memory : run_.log.memory) {
+      if (memory.saved) continue;
       StageMemoryFigure& stage = diff_.memory.at(static_cast<std::size_t>(run_.device_of(memory.rank)));
       stage.most = std::max(stage.most, memory.max_allocated);
-      ++stage.ranks;
+      stage.ranks += ranks.insert(memory.rank).second ? 1 : 0;
     }
   }
 
   const LoggedRun& run_;
+  const Simulated& predicted_;
   const Report& report_;
   std::vector<OpTimes> ops_;
   LogDiff& diff_;
 };
-
-void add_log_notes(const LoggedRun& run, LogDiff& diff) {
-  const auto note = [&](std::string text) { diff.notes.push_back(std::move(text)); };
-  const auto has = [&](const char* word) {
-    return std::find(run.log.words.begin(), run.log.words.end(), word) != run.log.words.end();
-  };
-  if (run.log.blocks > 1) {
-    note("the log has " + std::to_string(run.log.blocks) + " starts of the job: the last counts");
-  }
-  if (run.log.intervals.size() > 1) note("the first line of iterations is left out: they warm up");
-  if (run.log.intervals.size() == 1) note("there is one line of iterations only, and they warm up");
-  if (run.smaller > 0) {
-    note(std::to_string(run.smaller) + " lines of iterations with another global batch than " +
-         std::to_string(run.global_batch) + " are left out");
-  }
-  if (run.skipping > 0) {
-    note(std::to_string(run.skipping) + " lines with iterations that skipped the optimizer are left out");
-  }
-  if (run.log.cut) note("the log ends within a line of an iteration, which is left out");
-  if (has("--fp16") && !has("--accumulate-allreduce-grads-in-fp32") && diff.predicted_name.empty()) {
-    note(
-        "gradients are fp16 while microbatches run and are copied to fp32 for the optimizer; the prediction keeps them "
-        "in fp32 all along");
-  }
-  const std::optional<MemoryFit>& fit = diff.predicted.memory_fit;
-  if (fit && fit->spare < 0) note("predicted to run out of memory, and yet it ran");
-  if (!diff.predicted.step) note("the prediction has no training step: write step = \"on\" to add the optimizer");
-  if (!diff.predicted.cluster || diff.predicted.cluster->topology == "ideal") {
-    note(
-        "the network between pipeline ranks is not in the log: each is joined to the next as GPUs in one machine are. "
-        "To change that: write the scenario with debubble import --from megatron, add topology and step = \"on\" to "
-        "it, and compare: debubble diff SCENARIO --log LOG");
-  }
-}
 
 }  // namespace
 
@@ -281,7 +272,9 @@ PeakMemory LogDiff::peak_memory() const {
 
 LogDiff make_log_diff(const LogDiffRequest& request, Progress& progress) {
   const std::string text = log_text(request.log, "--log");
-  const LoggedRun run = read_logged_run(text, request.log);
+  std::optional<Scenario> job;
+  if (!request.scenario.empty()) job = check_scenario(request.read_scenario(request.scenario));
+  const LoggedRun run = read_logged_run(text, request.log, job ? &*job : nullptr);
   LogDiff diff;
   diff.log_name = request.log;
   diff.predicted_name = request.scenario;
@@ -293,12 +286,12 @@ LogDiff make_log_diff(const LogDiffRequest& request, Progress& progress) {
     diff.hardware_in_log = request.hardware.empty();
     diff.assumed = assumed_arguments(run.log);
     try {
-      predicted = predict_job(scenario_of_log(text, request, diff.hardware, diff.notes), name, progress);
+      predicted = predict_job(scenario_of_log(text, request, run.log, diff.hardware, diff.notes), name, progress);
     } catch (const InputError& error) {
       throw_for_log(error, request.log);
     }
   } else {
-    predicted = predict_job(check_scenario(request.read_scenario(request.scenario)), name, progress);
+    predicted = predict_job(*job, name, progress);
   }
   diff.predicted = predicted.result.report;
   check_same_pipeline(diff.predicted, run, request);
@@ -312,8 +305,9 @@ void require_judgeable(const Tolerance& tolerance, const LogDiff& diff) {
     throw InputError(Diagnostic{"D013", "--tolerance",
                                 diff.log_name + " does not say " + what + ", so there is nothing to judge", help});
   };
-  if (tolerance.bubble) {
-    refuse("how long every rank was idle", "leave bubble out, or compare a trace of all ranks");
+  if (tolerance.bubble && !(diff.bubble && diff.bubble->figure)) {
+    refuse("how long every rank was idle",
+           "leave bubble out, compare a trace of all ranks, or log --timing-log-level 2 --timing-log-option all");
   }
   if (tolerance.step && !diff.step) refuse("how long iterations took", "leave step out");
   if (tolerance.memory && !diff.has_memory()) refuse("how much memory the ranks took", "leave memory out");
@@ -327,6 +321,10 @@ std::vector<Excess> exceeded(const Tolerance& tolerance, const LogDiff& diff) {
     if (differs > most) found.push_back({kind, device, differs, most});
   };
   if (tolerance.step) judge(Excess::Kind::kStep, -1, diff.step->predicted, diff.step->median, *tolerance.step);
+  if (tolerance.bubble) {
+    const double differs = std::abs(diff.bubble->figure->gap());
+    if (differs > *tolerance.bubble) found.push_back({Excess::Kind::kBubble, -1, differs, *tolerance.bubble});
+  }
   if (!tolerance.memory) return found;
   for (const StageMemoryFigure& stage : diff.memory) {
     if (stage.ranks > 0) judge(Excess::Kind::kMemory, stage.device, stage.predicted, stage.most, *tolerance.memory);

@@ -1,9 +1,12 @@
 #include "studies/diff/logged_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/files/read_file.hpp"
+#include "formats/frameworks/torchtitan_log.hpp"
 #include "formats/megatron/arguments.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -55,7 +58,7 @@ void check_ranks(const LoggedRun& run, const std::string& name) {
                          "world_size " + std::to_string(run.world) +
                              " is not a multiple of tensor x context x pipeline ranks = " + std::to_string(model));
   }
-  const std::int64_t ranks = run.world > 0 ? run.world : model;
+  const std::int64_t ranks = run.ranks();
   for (const LoggedMemory& memory : run.log.memory) {
     if (memory.rank >= 0 && memory.rank < ranks) continue;
     refuse_contradiction(name, "there is memory of rank " + std::to_string(memory.rank) + ", and the job has " +
@@ -79,43 +82,50 @@ void check_iteration_order(const LoggedRun& run, const std::string& name) {
   }
 }
 
-// An iteration whose gradients overflowed has no optimizer. Where all lines have such, they are all there is.
-void leave_out_skipping(LoggedRun& run) {
-  const auto skips = [](const LoggedInterval& interval) { return interval.skipped > 0; };
-  if (!std::all_of(run.intervals.begin(), run.intervals.end(), skips)) {
-    run.skipping = std::erase_if(run.intervals, skips);
-  }
+// What the log's own block would say.
+void take_from_job(const Scenario& job, LoggedRun& run) {
+  const Parallelism& sizes = job.cluster.sizes;
+  run.pipeline = job.devices.value_or(kDefaultDevices);
+  run.inner_ranks = std::int64_t{sizes.tensor} * sizes.context;
+  run.world = run.inner_ranks * run.pipeline * sizes.data;
+  if (job.transformer.setup) run.sequence = job.transformer.setup->sequence;
 }
 
-// Batches that grow, or that shrink at the end of the data, are others than the one that is simulated.
-void choose_intervals(LoggedRun& run, const std::string& name) {
-  run.intervals = warm_intervals(run.log);
-  if (run.global_batch == 0 || run.intervals.empty()) return;
-  const std::int64_t other = run.intervals.back().global_batch;
-  run.smaller = std::erase_if(run.intervals, [&](const LoggedInterval& interval) {
-    return interval.global_batch != 0 && interval.global_batch != run.global_batch;
-  });
-  if (!run.intervals.empty()) return;
-  refuse_contradiction(name, "the arguments have a global batch of " + std::to_string(run.global_batch) +
-                                 " samples, and no iteration has: the last one's is " + std::to_string(other));
+// torchtitan's lines have tokens per second of a device: the job says how many tokens a step has.
+void read_torchtitan(const std::string& text, const Scenario& job, LoggedRun& run) {
+  if (!job.transformer.setup || run.sequence == 0) return;
+  const TrainingSetup& setup = *job.transformer.setup;
+  const auto samples = setup.microbatch_size * job.microbatches.value_or(kDefaultMicrobatches) * job.cluster.sizes.data;
+  const double tokens = static_cast<double>(samples) * static_cast<double>(run.sequence);
+  for (const TorchtitanStep& step : read_torchtitan_log(text)) {
+    const double seconds = tokens / (step.tokens_per_second * static_cast<double>(run.ranks()));
+    if (!(seconds < static_cast<double>(kLongestDuration) / 1e9)) continue;
+    run.log.intervals.push_back({step.step, std::llround(seconds * 1e9), samples, 0, 0, {}});
+  }
+  run.log.forgets = true;
+  run.global_batch = samples;
 }
 
 }  // namespace
 
 int LoggedRun::device_of(std::int64_t rank) const {
-  const std::int64_t ranks = world > 0 ? world : inner_ranks * pipeline;
-  return static_cast<int>(pipeline_inside ? rank / inner_ranks % pipeline : rank / (ranks / pipeline));
+  return static_cast<int>(pipeline_inside ? rank / inner_ranks % pipeline : rank / (ranks() / pipeline));
 }
 
 std::string log_text(const std::string& file, const std::string& flag) {
   return read_text_file(file, flag, kMostLogBytes);
 }
 
-LoggedRun read_logged_run(const std::string& text, const std::string& name) {
-  require_block(text, name);
+LoggedRun read_logged_run(const std::string& text, const std::string& name, const Scenario* job) {
+  if (job == nullptr) require_block(text, name);
   LoggedRun run;
   run.log = read_megatron_log(text);
-  read_arguments(run, name);
+  if (run.log.blocks > 0) {
+    read_arguments(run, name);
+  } else {
+    take_from_job(*job, run);
+    if (run.log.intervals.empty()) read_torchtitan(text, *job, run);
+  }
   if (run.pipeline < 2) {
     throw InputError(
         Diagnostic{"P016", name,
@@ -132,8 +142,12 @@ LoggedRun read_logged_run(const std::string& text, const std::string& name) {
   }
   check_ranks(run, name);
   check_iteration_order(run, name);
-  choose_intervals(run, name);
-  leave_out_skipping(run);
+  run.measured = measured_iterations(run.log, run.global_batch);
+  if (!run.log.intervals.empty() && run.measured.intervals.empty()) {
+    refuse_contradiction(name, "the arguments have a global batch of " + std::to_string(run.global_batch) +
+                                   " samples, and no iteration has: the last one's is " +
+                                   std::to_string(run.measured.other_batch));
+  }
   return run;
 }
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "formats/megatron/log.hpp"
+#include "formats/megatron/log_iterations.hpp"
+#include "scenario/request/scenario.hpp"
 
 namespace debubble {
 
 struct LoggedRun {
   MegatronLog log;
-  std::vector<LoggedInterval> intervals;  // that are compared: warm, of the full batch, each with its optimizer
-  std::size_t smaller = 0;                // lines of another batch that were left out
-  std::size_t skipping = 0;               // lines with iterations that skipped the optimizer, left out
+  MeasuredIterations measured;
   std::int64_t pipeline = 1;
   std::int64_t world = 0;         // ranks; 0: not in the log
   std::int64_t global_batch = 0;  // samples; 0: not in the log
@@ -21,6 +21,8 @@ struct LoggedRun {
   std::int64_t inner_ranks = 1;  // tensor x context ranks, which are next to each other in Megatron's order
   bool pipeline_inside = false;  // --use-tp-pp-dp-mapping: pipeline ranks follow each other, replicas lie outside
 
+  // All ranks of the job, one replica of the pipeline where the log does not say.
+  [[nodiscard]] std::int64_t ranks() const { return world > 0 ? world : inner_ranks * pipeline; }
   // The pipeline rank of a rank of the job.
   [[nodiscard]] int device_of(std::int64_t rank) const;
 };
@@ -28,7 +30,9 @@ struct LoggedRun {
 // The file's text, out of gzip when it is in gzip. Throws InputError C005, K001, P017.
 [[nodiscard]] std::string log_text(const std::string& file, const std::string& flag);
 
-// Throws InputError P010, P012, P016, as make_log_diff says.
-[[nodiscard]] LoggedRun read_logged_run(const std::string& text, const std::string& name);
+// `job`: what ran, where the log need not have a block of arguments; null: its block says it. Throws InputError P010,
+// P012, P016, as make_log_diff says.
+[[nodiscard]] LoggedRun read_logged_run(const std::string& text, const std::string& name,
+                                        const Scenario* job = nullptr);
 
 }  // namespace debubble

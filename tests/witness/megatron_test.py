@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Lines of arguments and orders, as Megatron-LM has them and as the command reads them."""
+import contextlib
+import io
 import json
 import logging
 import os
@@ -150,6 +152,40 @@ def runs(witness, package):
     os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
 
 
+def block_of(package, args):
+    """What Megatron-LM prints of its arguments when it starts."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        package.arguments._print_args("arguments", args)
+    return said.getvalue()
+
+
+def said(scenario):
+    """A block has what a line leaves to its default, too: the head's size, biases of queries, keys and values."""
+    sizes = scenario.get("model-size", "").replace(",qkv_biases=yes", "").split(",")
+    named = dict(size.split("=") for size in sizes if size)
+    if int(named.get("head_size", 0)) * int(named.get("heads", 1)) == int(named.get("hidden", 0)):
+        named.pop("head_size", None)
+    return {**scenario, "model-size": named}
+
+
+def blocks(witness, package, cases, typed):
+    """A log's block of arguments is the run that its line of arguments is."""
+    def read(numbered):
+        number, truth = numbered
+        dummies = truth.vocabulary - truth.args.vocab_size
+        padded = f" > padded vocab (size: {truth.args.vocab_size}) with {dummies} dummy tokens (new size: {truth.vocabulary})\n"
+        return witness.imported("megatron", f"{number}.log", block_of(package, truth.args) + padded)
+
+    same = [(case, truth, ours) for case, truth, ours in zip(cases, (package.verdict(words.split(), world, False) for _, words, world, _ in cases), typed)
+            if truth.starts and ours.starts]
+    for ((part, words, world, _), _, ours), logged in zip(same, witness.of_all(read, enumerate(truth for _, truth, _ in same))):
+        case = f"block: {part}: {words} on {world}"
+        witness.check("block", case, said(ours.scenario), said(logged.scenario) if logged.starts else str(logged))
+        if logged.starts:
+            witness.check("block's step", case, ours.report["makespan_ns"], logged.report["makespan_ns"])
+
+
 def accepts(package):
     """What Megatron refuses of a paste, with the variables that it names and no other."""
     def why(words, ranks, environment):
@@ -175,12 +211,14 @@ def main():
     taken = witness.of_all(read, enumerate(cases))
     for (part, words, world, counted), ours in zip(cases, taken):
         compare(witness, part, words, world, counted, package.verdict(words.split(), world, counted), ours)
+    if witness.wanted("block"):
+        blocks(witness, package, cases, taken)
     pastes.compare(witness, "megatron", accepts(package))
     if witness.wanted("order"):
         orders(witness, package)
     if witness.wanted("step"):
         steps(witness, package)
-    runs(witness, package)
+    runs(witness, package) if witness.wanted("runs") else None
     witness.finish()
 
 

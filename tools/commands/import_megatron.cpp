@@ -184,10 +184,7 @@ int import_megatron(const std::string& file, const ScriptFlags& flags, const Scr
   out.write(write_scenario(scenario, file));
   out.commit();
   for (const std::string& finding : scenario.findings) stderr_line("note: " + printable(finding));
-  if (scenario.measured_iteration > 0) {
-    std::fprintf(stderr, "measured: %s per iteration, the median of %zu lines of the log without the first\n",
-                 format_duration(scenario.measured_iteration).c_str(), scenario.measured_lines);
-  }
+  if (const std::string measured = measured_words(scenario); !measured.empty()) stderr_line("measured: " + measured);
   if (output != "-") {
     stderr_line("next: debubble simulate --config " + shell_file(output) + " --hardware h100");
   }

@@ -37,6 +37,30 @@ Json timers_json(const LogDiff& diff) {
   return list;
 }
 
+// null: the log does not say it.
+Json bubble_json(const LogDiff& diff) {
+  if (!diff.bubble) return nullptr;
+  const PipelineBubble& bubble = *diff.bubble;
+  return {{"predicted", bubble.predicted},
+          {"measured", bubble.figure ? Json(bubble.figure->measured) : Json(nullptr)},
+          {"gap", bubble.figure ? Json(bubble.figure->gap()) : Json(nullptr)},
+          {"least", bubble.measured.least},
+          {"most", bubble.measured.most}};
+}
+
+Json device_bubbles_json(const LogDiff& diff) {
+  Json list = Json::array();
+  for (const DeviceBubble& one : diff.bubbles) {
+    list.push_back({{"device", one.device},
+                    {"bubble", figure_json(one.share)},
+                    {"forward_transfers", one.forward},
+                    {"backward_transfers", one.backward},
+                    {"both_transfers", one.both},
+                    {"end", one.end}});
+  }
+  return list;
+}
+
 Json stages_json(const LogDiff& diff) {
   Json list = Json::array();
   for (const StageMemoryFigure& stage : diff.memory) {
@@ -83,6 +107,8 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   json["predicted_bubble_ratio"] = diff_number(diff.predicted.bubble_ratio);
   json["makespan_ns"] = figure_or_null(diff.step);
   json["step_ns"] = figure_or_null(diff.step);
+  json["first_iteration_ns"] = diff.first > 0 ? Json(diff.first) : Json(nullptr);
+  json["pipeline_bubble"] = bubble_json(diff);
   json["samples_per_s"] = figure_or_null(diff.samples_per_second);
   json["tokens_per_s"] = figure_or_null(diff.tokens_per_second);
   json["timers"] = timers_json(diff);
@@ -90,6 +116,7 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   for (const IdleFigure& idle : diff.idle) {
     json["idle"].push_back({{"device", idle.device}, {"idle_share", figure_json(idle.share)}});
   }
+  json["bubbles"] = device_bubbles_json(diff);
   const PeakMemory peak = diff.peak_memory();
   json["peak_memory"] = {{"predicted_bytes", peak.predicted},
                          {"measured_bytes", peak.measured ? Json(*peak.measured) : Json(nullptr)},
@@ -106,6 +133,7 @@ std::string log_diff_csv(const LogDiff& diff) {
     csv += fmt::format("step,,ns,{},,,,\n", diff.predicted.makespan);
   }
   csv += fmt::format("bubble_ratio,,,{},,,,\n", csv_number(diff.predicted.bubble_ratio));
+  if (diff.bubble && diff.bubble->figure) csv += csv_row("pipeline_bubble", "", "", *diff.bubble->figure);
   if (diff.samples_per_second) csv += csv_row("throughput", "", "samples/s", *diff.samples_per_second);
   if (diff.tokens_per_second) csv += csv_row("throughput", "", "tokens/s", *diff.tokens_per_second);
   for (const TimerFigure& timer : diff.timers) {
@@ -115,6 +143,9 @@ std::string log_diff_csv(const LogDiff& diff) {
   }
   for (const IdleFigure& idle : diff.idle) {
     csv += csv_row("idle share", std::to_string(idle.device), "", idle.share);
+  }
+  for (const DeviceBubble& one : diff.bubbles) {
+    csv += csv_row("pipeline_bubble", std::to_string(one.device), "", one.share);
   }
   const PeakMemory peak = diff.peak_memory();
   const std::string most = peak.measured ? fmt::format("{},{}", *peak.measured, *peak.measured - peak.predicted) : ",";

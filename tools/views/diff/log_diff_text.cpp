@@ -44,6 +44,7 @@ class LogView {
   std::string run(const std::string& next) {
     add_heading();
     add_table();
+    add_waits();
     add_assumed();
     for (const std::string& note : diff_.notes) add_item("note", printable(note));
     if (!next.empty()) add_item("next", next);
@@ -97,17 +98,14 @@ class LogView {
     } else {
       table.add_row({"step", format_duration(diff_.predicted.makespan), "-", "-", "", "-"});
     }
-    table.add_row({"bubble/step", format_percent(diff_.predicted.bubble_ratio), "-", "-", "", "-"});
+    add_bubble(table);
     if (diff_.samples_per_second) add_rate(table, "samples/s", *diff_.samples_per_second);
     if (diff_.tokens_per_second) add_rate(table, "tokens/s", *diff_.tokens_per_second);
     for (const TimerFigure& timer : diff_.timers) {
       add_time(table, timer.name.substr(0, timer.name.find("-compute")) + " " + place_words(timer), timer.time);
     }
     for (const IdleFigure& idle : diff_.idle) {
-      const Figure<double>& share = idle.share;
-      table.add_row({fmt::format("idle share d{}", idle.device), format_percent(share.predicted),
-                     format_percent(share.measured), format_change(share.gap(), "pp"), "",
-                     range_words(share, format_percent)});
+      if (diff_.bubbles.empty()) add_share(table, fmt::format("idle share d{}", idle.device), idle.share);
     }
     const PeakMemory peak = diff_.peak_memory();
     add_memory(table, "peak memory", peak.predicted, peak.measured, "most of all ranks");
@@ -119,6 +117,47 @@ class LogView {
       text_ += fmt::format("memory of {} more device{}: --format json\n", hidden, hidden == 1 ? "" : "s");
     }
     text_ += "\n";
+  }
+
+  static void add_share(Table& table, const std::string& name, const Figure<double>& share) {
+    table.add_row({name, format_percent(share.predicted), format_percent(share.measured),
+                   format_change(share.gap(), "pp"), "", range_words(share, format_percent)});
+  }
+
+  // Of the step where nothing was measured; else of the pipeline, without what follows it.
+  void add_bubble(Table& table) const {
+    if (!diff_.bubble) {
+      table.add_row({"bubble/step", format_percent(diff_.predicted.bubble_ratio), "-", "-", "", "-"});
+      return;
+    }
+    const PipelineBubble& bubble = *diff_.bubble;
+    if (bubble.figure) {
+      add_share(table, "bubble", *bubble.figure);
+      for (const DeviceBubble& one : diff_.bubbles) add_share(table, fmt::format("  of d{}", one.device), one.share);
+      return;
+    }
+    const auto [least, most] = bubble.measured;
+    table.add_row({"bubble", format_percent(bubble.predicted),
+                   fmt::format("{}..{}", format_percent(least), format_percent(most)), "-", "",
+                   "bounds: least and most rank only"});
+  }
+
+  // Where the bubble of each device went, as far as timers of transfers say it.
+  void add_waits() {
+    if (diff_.bubbles.empty()) return;
+    Table table({{"measured bubble", Side::kLeft},
+                 {"activations", Side::kRight},
+                 {"gradients", Side::kRight},
+                 {"both", Side::kRight},
+                 {"end", Side::kRight},
+                 {"rest", Side::kRight}});
+    for (const DeviceBubble& one : diff_.bubbles) {
+      const double rest = one.share.measured - one.forward - one.backward - one.both - one.end;
+      table.add_row({fmt::format("  d{}, waiting for", one.device), format_percent(one.forward),
+                     format_percent(one.backward), format_percent(one.both), format_percent(one.end),
+                     format_percent(std::max(rest, 0.0))});
+    }
+    text_ += table.text(width()) + "\n";
   }
 
   template <typename T, typename Format>

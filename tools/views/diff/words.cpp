@@ -158,6 +158,11 @@ std::string excess_words(const Excess& excess, const LogDiff& diff) {
   if (excess.kind == Excess::Kind::kMemory) {
     return fmt::format("memory: the peaks of device {} differ by {}, more than {}", excess.device, differs, tolerance);
   }
+  if (excess.kind == Excess::Kind::kBubble) {
+    return fmt::format("bubble: the median of {} and predicted differ by {:.2f} percentage points, more than {:g}",
+                       counted(static_cast<std::int64_t>(diff.lines), "line"), 100 * excess.differs,
+                       100 * excess.tolerance);
+  }
   return fmt::format("step: the median of {} and predicted differ by {}, more than {}",
                      counted(static_cast<std::int64_t>(diff.lines), "line"), differs, tolerance);
 }

@@ -10,7 +10,7 @@ using namespace debubble;
 using namespace debubble::fuzz;
 
 void check_run(const LoggedRun& run) {
-  require(run.intervals.size() <= run.log.intervals.size());
+  require(run.measured.intervals.size() <= run.log.intervals.size());
   std::int64_t last = -1;
   for (const LoggedInterval& interval : run.log.intervals) {
     require(interval.last_iteration > last && interval.iteration_time > 0);

@@ -1,7 +1,7 @@
 // Training logs of Megatron-LM: the block of arguments and the iterations' times. The first is of bigscience's log
 // meg_gpt2_base_n4_dp1_tp4_pp4 (bigscience-workshop/bigscience, commit 9e64edec2ad1fb9263bf39ba616a84ff64b4d947,
 // Apache-2.0), without the arguments that change nothing.
-#include "formats/megatron/log.hpp"
+#include "formats/megatron/log_iterations.hpp"
 
 #include "formats/megatron/scenario_of.hpp"
 #include "tests/support/test.hpp"
@@ -75,7 +75,7 @@ TEST_CASE("a log's arguments are a scenario, and its iterations a measurement") 
   CHECK(scenario.findings.empty());                    // some_new_argument is one of many defaults
   CHECK(scenario.measured_iteration == 1'376'100'000);
   CHECK(scenario.measured_lines == 3);  // of 4: the first warms up
-  CHECK(contains(write_scenario(scenario, "train.log"), "# measured: 1.376 s per iteration, the median of the log\n"));
+  CHECK(contains(write_scenario(scenario, "train.log"), "# measured: 1.376 s per iteration, the median of 3 lines of the log\n"));
 }
 
 TEST_CASE("lines may have something in front of them, and other line ends") {

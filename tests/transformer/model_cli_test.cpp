@@ -229,9 +229,9 @@ TEST_CASE_IN_FOLDER("a training log becomes a scenario that runs, and says what 
   const Outcome outcome = folder.run("import --from megatron train.log -o run.toml");
   CHECK(outcome.status == 0);
   CHECK(outcome.err ==
-        "measured: 612.5 ms per iteration, the median of 2 lines of the log without the first\n"
+        "measured: 612.5 ms per iteration, the median of 1 line of the log\n"
         "next: debubble simulate --config run.toml --hardware h100\n");
-  CHECK(contains(folder.read("run.toml"), "# measured: 612.5 ms per iteration, the median of the log\n"));
+  CHECK(contains(folder.read("run.toml"), "# measured: 612.5 ms per iteration, the median of 1 line of the log\n"));
   const json run = report(folder, "simulate --config run.toml --hardware h100");
   CHECK(run["schedule"]["devices"] == 2);
   CHECK(run["schedule"]["microbatches"] == 8);

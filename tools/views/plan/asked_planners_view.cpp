@@ -12,7 +12,7 @@
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
-#include "tools/views/planner_trials.hpp"
+#include "tools/views/planner_decision.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -132,10 +132,10 @@ std::vector<std::string> introduction(const PlannerAnswers& answers) {
   lines.push_back("asked about " + planner_job_text(answers.job) + ", each of " + counted(answers.samples, "sample") +
                   (answers.ranks > 1 ? fmt::format("; a device is {} GPUs", answers.ranks) : ""));
   if (!answers.plan) {
-    lines.push_back("devices: " + devices_text(answers.job));
+    if (!equal_types(answers.job)) lines.push_back("devices: " + devices_text(answers.job));
     lines.push_back(
-        "Every row is simulated as a step of 1F1B in which replicas take shares of each microbatch; the update of the "
-        "weights is left out.");
+        "Every row is simulated as a step of 1F1B, optpipe's in its own order, in which replicas take shares of each "
+        "microbatch; the update of the weights is left out.");
   } else {
     add_plan_lines(answers, lines);
   }
@@ -148,8 +148,8 @@ std::vector<std::string> introduction(const PlannerAnswers& answers) {
 
 std::string title(const PlannerAnswers& answers) {
   if (!answers.plan) {
-    return fmt::format("planners for {} on {} that differ", printable(answers.job.model),
-                       counted(answers.job.device_count(), "device"));
+    return fmt::format("planners for {} on {}{}", printable(answers.job.model),
+                       counted(answers.job.device_count(), "device"), equal_types(answers.job) ? "" : " that differ");
   }
   return fmt::format("planners for {} on {}, {} per step", printable(answers.job.model),
                      counted(answers.plan->asked.request.gpus, "GPU"),

@@ -12,6 +12,8 @@
 #include "formats/exporters/chrome_trace_lanes.hpp"
 #include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
+#include "formats/exporters/trace_slices.hpp"
+#include "formats/exporters/trace_words.hpp"
 #include "formats/json/json_text.hpp"
 #include "sim/core/at.hpp"
 
@@ -19,11 +21,62 @@ namespace debubble {
 namespace {
 
 using trace_detail::CauseTracks;
+using trace_detail::InternedName;
 using trace_detail::process_name;
 using trace_detail::TraceNames;
 using trace_detail::TracePart;
+using trace_detail::TraceSlices;
 using trace_detail::TraceStream;
+using trace_detail::TraceWords;
 using ChromeEvent = trace_detail::TraceEvent;
+
+// One slice after another.
+class ChromeSlices {
+ public:
+  struct Place {
+    std::int32_t device = 0;
+    std::int64_t thread = 0;
+  };
+
+  explicit ChromeSlices(TraceNames& text) : text_(text) {}
+
+  template <typename Name>
+  void begin(const Place& place, Nanoseconds begin, Nanoseconds end, const InternedName& category, const Name& name) {
+    text_.next_line();
+    text_.out << "{\"name\":\"";
+    name();
+    text_.out << "\",\"cat\":\"" << category.text;
+    text_.open_event("X", place.device, place.thread, begin);
+    text_.write_time("dur", end - begin);
+    text_.out << ",\"args\":{";
+    first_ = true;
+  }
+  void arrows(std::int32_t) {}  // are events of their own
+  void arg(const InternedName& key, std::int64_t value) { open(key.text) << "\":" << value; }
+  void arg(const InternedName& key, std::string_view value) { open(key.text) << "\":\"" << value << "\""; }
+  void arg(const InternedName& key, const InternedName& value) { arg(key, value.text); }
+  template <typename Name>
+  void named(const InternedName& key, const Name& name) {
+    open(key.text) << "\":\"";
+    name();
+    text_.out << "\"";
+  }
+  void time(const InternedName& key, Nanoseconds time) {
+    open(key.text.substr(0, key.text.size() - 2)) << "us\":";
+    append_microseconds(text_.out.text(), time);
+  }
+  void end() { text_.close_event(); }
+
+ private:
+  TextBuffer& open(std::string_view key) {
+    text_.out << (first_ ? "\"" : ",\"") << key;
+    first_ = false;
+    return text_.out;
+  }
+
+  TraceNames& text_;
+  bool first_ = true;
+};
 
 class TraceWriter : private TraceNames {
  public:
@@ -33,7 +86,9 @@ class TraceWriter : private TraceNames {
         schedule_(*run.schedule),
         memory_(*run.memory),
         part_(std::move(part)),
-        lanes_(*run.timeline, part_.causes) {
+        lanes_(*run.timeline, part_.causes),
+        chrome_(*this),
+        slices_(timeline_, schedule_, causes_, *this, words_, chrome_) {
     if (part_.causes) causes_.emplace(*run.timeline);
     for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
   }
@@ -82,22 +137,28 @@ class TraceWriter : private TraceNames {
   }
 
   void write_event(const ChromeEvent& event) {
+    const std::int32_t device = event.device;
+    const std::int32_t index = event.index;
     switch (event.kind) {
       case ChromeEvent::Kind::kCompute:
-        return write_span(event.index);
+        return slices_.write_span(index, {device, lanes_.compute(device)});
       case ChromeEvent::Kind::kSend:
+        return slices_.write_transfer(transfer(index), true, {device, lanes_.send(transfer(index), to_index(index))});
       case ChromeEvent::Kind::kReceive:
-        return write_transfer(event.index, event.kind == ChromeEvent::Kind::kSend);
+        return slices_.write_transfer(transfer(index), false,
+                                      {device, lanes_.receive(transfer(index), to_index(index))});
       case ChromeEvent::Kind::kCopy:
-        return write_copy(event.index);
+        return slices_.write_copy(at(timeline_.copies, index), {device, lanes_.copy(device)});
       case ChromeEvent::Kind::kStep:
-        return write_step(event.index);
-      case ChromeEvent::Kind::kExtraWork:
-        return write_extra_work(event.index);
+        return slices_.write_step(at(timeline_.steps, index), {device, lanes_.step(at(timeline_.steps, index))});
+      case ChromeEvent::Kind::kExtraWork: {
+        const PlacedWork& item = at(part_.extra_work->items, index);
+        return slices_.write_extra_work(item, {device, extra_work_thread(device, item.iteration)});
+      }
       case ChromeEvent::Kind::kIdle:
-        return causes_->write_gap(*this, event.index, lanes_.idle(event.device));
+        return slices_.write_gap(at(causes_->gaps(), index), {device, lanes_.idle(device)});
       case ChromeEvent::Kind::kCriticalPath:
-        return causes_->write_stretch(*this, event.index, path_thread());
+        return slices_.write_stretch(at(causes_->path(), index), {device, path_thread()});
       case ChromeEvent::Kind::kMemory:
         return write_memory(event);
       case ChromeEvent::Kind::kArrowBegin:
@@ -176,103 +237,10 @@ class TraceWriter : private TraceNames {
     for (const TraceLanes::Lane& lane : lanes) write_lane_names(device, lane);
   }
 
-  void write_copy(std::int32_t index) {
-    const CopySpan& copy = at(timeline_.copies, index);
-    next_line();
-    out << "{\"name\":\"";
-    write_copy_name(copy);
-    out << "\",\"cat\":\"copy";
-    open_event("X", copy.device, lanes_.copy(copy.device), copy.begin);
-    write_time("dur", copy.end - copy.begin);
-    write_op_args("", copy.op, copy.way == Copy::Way::kOut ? "copy out" : "copy back");
-    const std::string keeper = copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer);
-    out << ",\"bytes\":" << copy.bytes << ",\"kept_on\":\"" << keeper << "\"";
-    write_wait(copy.begin, copy.gate, 0);
-    close_event();
-  }
-
-  void write_span(std::int32_t index) {
-    const Span& s = span(index);
-    next_line();
-    out << "{\"name\":\"";
-    const Op* const partner = timeline_.partner(s);
-    write_cell(s);
-    out << "\",\"cat\":\"compute";
-    open_event("X", s.device, lanes_.compute(s.device), s.begin);
-    write_time("dur", s.end - s.begin);
-    write_op_args("", s.op);
-    if (partner != nullptr) write_op_args("partner_", *partner);
-    const Nanoseconds straggled = timeline_.straggled(s);
-    const Nanoseconds slowed = timeline_.slowed(s);
-    if (straggled != 0) write_time("beyond_its_cost_us", straggled);
-    if (slowed != 0) write_time("slowed_by_collectives_us", slowed);
-    const bool first = index == at(timeline_.device_begin, s.device);
-    write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
-    close_event();
-  }
-
-  // A task of the training step, such as "all-reduce of stage 3's gradients".
-  void write_step(std::int32_t index) {
-    const StepSpan& s = at(timeline_.steps, index);
-    next_line();
-    out << "{\"name\":\"";
-    write_step_name(s);
-    out << "\",\"cat\":\"step";
-    open_event("X", s.device, lanes_.step(s), s.begin);
-    write_time("dur", s.end - s.begin);
-    out << ",\"args\":{\"kind\":\"" << to_string(s.kind) << "\",\"bytes\":" << s.bytes;
-    if (s.contention != 0) write_time("contention_us", s.contention);
-    if (s.waited_for_replica != 0) write_time("waited_for_replica_us", s.waited_for_replica);
-    write_wait(s.begin, s.gate, s.waited_for_replica);
-    close_event();
-  }
-
   // One lane per step of a refresh, after all other lanes: they fill the same bubbles one after another.
   [[nodiscard]] std::int64_t extra_work_thread(std::int32_t device, std::int32_t step) const {
     const std::int64_t steps = part_.extra_work->iterations;
     return lanes_.stride() * timeline_.devices + device * steps + step + 1;
-  }
-
-  // "curvature A of stage 3, microbatch 5", "inverse B of stage 3"
-  void write_extra_work(std::int32_t index) {
-    const PlacedWork& item = at(part_.extra_work->items, index);
-    next_line();
-    out << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
-    if (item.microbatch >= 0) out << ", microbatch " << item.microbatch;
-    out << "\",\"cat\":\"extra work";
-    open_event("X", item.device, extra_work_thread(item.device, item.iteration), item.begin);
-    write_time("dur", item.end - item.begin);
-    out << ",\"args\":{\"stage\":" << item.stage << ",\"part\":" << item.part << ",\"step\":" << item.iteration;
-    close_event();
-  }
-
-  void write_transfer(std::int32_t index, bool sends) {
-    const Transfer& t = transfer(index);
-    const auto i = static_cast<std::size_t>(index);
-    next_line();
-    out << "{\"name\":\"";
-    write_transfer_name(t, sends);
-    out << "\",\"cat\":\"transfer";
-    open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
-    write_time("dur", t.end - t.begin);
-    Op end = sends ? t.op : user_of(t);  // the receiver's slice is that of the stage that receives
-    end.kind = t.op.kind;
-    write_op_args("", end);
-    out << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
-    write_time("latency_us", t.latency);
-    if (t.contention != 0) write_time("contention_us", t.contention);
-    const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;
-    write_wait(ready, t.gate, t.begin - ready);
-    close_event();
-  }
-
-  // What the slice waited for last, and for how long its lane (of a transfer: its tensor) had been waiting.
-  void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
-    write_time("ready_us", ready);
-    out << ",\"waited_for\":\"";
-    write_gate(gate);
-    out << "\",\"wait_ns\":" << waited;
-    write_source();
   }
 
   void write_arrow(const ChromeEvent& event) {
@@ -323,6 +291,9 @@ class TraceWriter : private TraceNames {
   TraceLanes lanes_;
   std::optional<CauseTracks> causes_;
   std::vector<Categories> shown_;  // by device
+  TraceWords words_;
+  ChromeSlices chrome_;
+  TraceSlices<ChromeSlices> slices_;
 };
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "sim/analysis/idle_gaps.hpp"
 #include "sim/analysis/report.hpp"
@@ -46,15 +45,10 @@ class CauseTracks {
 
   // Of the path as of a device after all others.
   void add_events(std::vector<TraceEvent>& events) const;
-  // One gap, named by what caused most of it.
-  void write_gap(TraceNames& text, std::int32_t index, std::int64_t thread) const;
-  // One thing on the path, or a wait.
-  void write_stretch(TraceNames& text, std::int32_t index, std::int64_t thread) const;
 
  private:
   void add_path();
   void add_to_path(Nanoseconds begin, Nanoseconds end, const Gate& thing);
-  void write_path_args(TraceNames& text, const Gate& thing) const;
 
   const Timeline& timeline_;
   std::vector<IdleGap> gaps_;

@@ -98,15 +98,13 @@ struct Help {
 };
 
 Json positions_json(const Stall& stall) {
-  Json devices = Json::array();
-  for (const DevicePosition& one : stall.devices) {
-    devices.push_back({{"device", one.device},
-                       {"position", one.position},
-                       {"op", one.finished ? Json(nullptr) : Json(to_string(one.op))},
-                       {"finished", one.finished},
-                       {"waits_for", one.waits_for.empty() ? Json(nullptr) : Json(one.waits_for)}});
-  }
-  return devices;
+  return json_list(stall.devices, [](const DevicePosition& one) -> Json {
+    return {{"device", one.device},
+            {"position", one.position},
+            {"op", one.finished ? Json(nullptr) : Json(to_string(one.op))},
+            {"finished", one.finished},
+            {"waits_for", one.waits_for.empty() ? Json(nullptr) : Json(one.waits_for)}};
+  });
 }
 
 // What scripts may want of each. What the report itself has ("deadlock", "memory_fit") is there.

@@ -8,16 +8,11 @@
 #include <string_view>
 
 #include "formats/exporters/protobuf_wire.hpp"
+#include "formats/exporters/trace_words.hpp"
 #include "formats/files/text_sink.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble::trace_detail {
-
-// A name that is written once and has a number from then on. Whoever writes it keeps it.
-struct InternedName {
-  std::string_view text;
-  std::uint64_t number = 0;  // 0: not written yet
-};
 
 class PerfettoPackets {
  public:

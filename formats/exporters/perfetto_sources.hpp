@@ -11,13 +11,27 @@
 
 #include "formats/exporters/chrome_trace_causes.hpp"
 #include "formats/exporters/chrome_trace_lanes.hpp"
-#include "formats/exporters/perfetto_slices.hpp"
 #include "sim/analysis/idle_gaps.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/timeline.hpp"
 
 namespace debubble::trace_detail {
+
+// By begin, then by track: one place for each lane or group of lanes of a device, which is in order of time itself.
+struct SliceOrder {
+  enum Group : std::uint8_t { kCompute, kIdle, kSend, kReceive, kCopy, kCollective, kExtraWork, kMemory };
+
+  Nanoseconds begin = 0;
+  std::int32_t device = 0;  // the critical path is as of a device after all others
+  std::uint8_t group = kCompute;
+  Nanoseconds end = 0;
+
+  friend bool operator<(const SliceOrder& a, const SliceOrder& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return std::tie(a.device, a.group, a.end) < std::tie(b.device, b.group, b.end);
+  }
+};
 
 // Things of one track, or of a device's transfers one way, in order of time; and the next of them.
 struct TrackSource {

@@ -1,7 +1,10 @@
 #include "formats/exporters/perfetto_trace.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,8 +14,10 @@
 #include "formats/exporters/chrome_trace_names.hpp"
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "formats/exporters/perfetto_arrows.hpp"
-#include "formats/exporters/perfetto_slices.hpp"
+#include "formats/exporters/perfetto_packets.hpp"
 #include "formats/exporters/perfetto_sources.hpp"
+#include "formats/exporters/trace_slices.hpp"
+#include "formats/exporters/trace_words.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
@@ -21,14 +26,86 @@ namespace {
 using trace_detail::CauseTracks;
 using trace_detail::InternedName;
 using trace_detail::PerfettoPackets;
-using trace_detail::PerfettoSlices;
-using trace_detail::PerfettoWords;
 using trace_detail::SliceOrder;
 using trace_detail::TraceNames;
 using trace_detail::TracePart;
+using trace_detail::TraceSlices;
 using trace_detail::TraceStream;
+using trace_detail::TraceWords;
 using trace_detail::TrackSource;
 using trace_detail::TrackSources;
+
+// One slice after another, with the arrows that leave and arrive at it.
+class PerfettoSlices {
+ public:
+  using Place = std::uint64_t;  // a track
+
+  PerfettoSlices(const Timeline& timeline, const Schedule& schedule, int part, PerfettoPackets& packets,
+                 TextBuffer& scratch)
+      : timeline_(timeline),
+        schedule_(schedule),
+        part_(part),
+        packets_(packets),
+        scratch_(scratch),
+        arrows_(timeline) {}
+
+  template <typename Name>
+  void begin(std::uint64_t track, Nanoseconds begin, Nanoseconds end, InternedName& category, const Name& name) {
+    packets_.begin_slice(track, begin, text_of(name), category);
+    end_ = end;
+  }
+  void arrows(std::int32_t span) {
+    leaving_.clear();
+    arriving_.clear();
+    arrows_.pass(span, [&](std::int32_t number, bool leaves) {
+      const Transfer& transfer = at(timeline_.transfers, number);
+      (leaves ? leaving_ : arriving_).push_back(arrow(transfer.op, transfer.to_device));
+    });
+    std::sort(leaving_.begin(), leaving_.end());
+    std::sort(arriving_.begin(), arriving_.end());
+    for (const std::uint64_t arrow : leaving_) packets_.arrow_from_here(arrow);
+    for (const std::uint64_t arrow : arriving_) packets_.arrow_to_here(arrow);
+  }
+  void arg(InternedName& key, std::int64_t value) { packets_.argument(key, value); }
+  void arg(InternedName& key, std::string_view value) { packets_.argument(key, value); }
+  void arg(InternedName& key, InternedName& value) { packets_.argument(key, value); }
+  template <typename Name>
+  void named(InternedName& key, const Name& name) {
+    packets_.argument(key, text_of(name));
+  }
+  void time(InternedName& key, Nanoseconds time) { packets_.argument(key, time); }
+  void end() { packets_.end_slice(end_); }
+
+ private:
+  // Good until the next one is made.
+  template <typename Name>
+  std::string_view text_of(const Name& name) {
+    scratch_.text().clear();
+    name();
+    return scratch_.text();
+  }
+
+  // An arrow's number, by the op whose output travels and where to.
+  [[nodiscard]] std::uint64_t arrow(const Op& op, std::int32_t to_device) const {
+    const auto number = static_cast<std::uint64_t>(op.stage) * static_cast<std::uint64_t>(schedule_.total_pieces()) +
+                        static_cast<std::uint64_t>(op.microbatch);
+    const OpKind kind = makes_input_gradient(op.kind) ? OpKind::kBackward : op.kind;
+    const std::uint64_t of_op = number * kOpKinds + static_cast<std::uint64_t>(kind);
+    const std::uint64_t of_arrow =
+        of_op * static_cast<std::uint64_t>(schedule_.devices) + static_cast<std::uint64_t>(to_device);
+    return (static_cast<std::uint64_t>(part_) << 62U) + of_arrow + 1;
+  }
+
+  const Timeline& timeline_;
+  const Schedule& schedule_;
+  int part_;
+  PerfettoPackets& packets_;
+  TextBuffer& scratch_;
+  trace_detail::SpanArrows arrows_;
+  Nanoseconds end_ = 0;
+  std::vector<std::uint64_t> leaving_;
+  std::vector<std::uint64_t> arriving_;
+};
 
 class PerfettoWriter {
  public:
@@ -37,17 +114,18 @@ class PerfettoWriter {
         schedule_(*run.schedule),
         memory_(*run.memory),
         part_(std::move(part)),
-        slices_(out, schedule_, part_, timeline_.measured),
-        packets_(slices_.packets()),
-        words_(slices_.words()),
+        packets_(out, static_cast<std::uint32_t>(part_.part) + 1),
         scratch_([](std::string_view) {}),
-        names_(timeline_, schedule_, scratch_, 0),
-        arrows_(timeline_) {
+        names_(timeline_, schedule_, scratch_, 0, false),
+        perfetto_(timeline_, schedule_, part_.part, packets_, scratch_.out),
+        slices_(timeline_, schedule_, causes_, names_, words_, perfetto_),
+        lanes_(to_index(schedule_.devices)),
+        levels_(to_index(schedule_.devices)) {
     if (part_.causes) causes_.emplace(timeline_);
   }
 
   std::int64_t write(const std::string& facts) {
-    slices_.write_head(facts);
+    write_head(facts);
     add_lanes();
     TrackSources(timeline_, memory_, part_.extra_work, causes_ ? &*causes_ : nullptr)
         .pass([&](const TrackSource& source) { write_next(source); });
@@ -57,19 +135,50 @@ class PerfettoWriter {
  private:
   using Things = TrackSource::Things;
 
-  // What the JSON writer calls it. The text is good until the next one is made.
-  template <typename Write>
-  std::string_view text_of(const Write& write) {
-    scratch_.out.text().clear();
-    write(names_);
-    return scratch_.out.text();
-  }
-  static std::string step_name(const StepSpan& step) { return step.what.empty() ? to_string(step.kind) : step.what; }
+  // What the counters of a device show.
+  struct Levels {
+    bool begun = false;
+    Nanoseconds first = 0;
+    Bytes total = 0;
+    BytesByCategory bytes{};
+    std::array<bool, kMemoryCategories> shown{};
+  };
 
-  std::string_view gate_text(const Gate& gate) {
-    if (gate.kind == Gate::Kind::kStep && gate.index >= 0)
-      return step_text_ = step_name(at(timeline_.steps, gate.index));
-    return text_of([&](TraceNames& names) { names.write_gate(gate); });
+  [[nodiscard]] std::int64_t pid(std::int32_t device) const { return std::int64_t{part_.first_process} + device + 1; }
+  [[nodiscard]] std::uint64_t process(std::int32_t device) const {
+    return static_cast<std::uint64_t>(pid(device)) << 32U;
+  }
+  [[nodiscard]] std::uint64_t path_track() const { return 1 + 2 * static_cast<std::uint64_t>(part_.part); }
+  [[nodiscard]] std::uint64_t facts_track() const { return path_track() + 1; }
+  [[nodiscard]] std::uint64_t counter(std::int32_t device, std::size_t number) const {
+    return process(device) | 0x80000000U | number;
+  }
+  [[nodiscard]] std::uint64_t track(std::int32_t device, std::uint8_t group, std::int64_t lane) const {
+    return process(device) | std::uint64_t{group} << 24U | static_cast<std::uint64_t>(lane + 1);
+  }
+
+  // The tracks that there always are, and one point at time 0 whose arguments are the facts.
+  void write_head(const std::string& facts) {
+    packets_.add_track(facts_track(), 0, part_.label + "run", -2);
+    if (causes_) packets_.add_track(path_track(), 0, part_.label + "critical path", -1);
+    for (std::int32_t device = 0; device < schedule_.devices; ++device) {
+      packets_.add_process(process(device), pid(device),
+                           part_.label + trace_detail::process_name(schedule_.placement, device));
+      add_lane(device, SliceOrder::kCompute, 0, "compute");
+      if (causes_) add_lane(device, SliceOrder::kIdle, 0, "idle");
+    }
+    packets_.begin_point(facts_track(), 0, "facts", words_.facts);
+    const nlohmann::ordered_json all = nlohmann::ordered_json::parse(facts);
+    for (const auto& [key, value] : all.items()) {
+      InternedName name{key};
+      packets_.argument(name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    packets_.end_point();
+  }
+
+  void add_lane(std::int32_t device, SliceOrder::Group group, std::int64_t lane, std::string_view name) {
+    constexpr std::int64_t kMostLanes = 1'000'000;
+    packets_.add_track(track(device, group, lane), process(device), name, group * kMostLanes + lane);
   }
 
   // Those that no run without spans has.
@@ -77,170 +186,97 @@ class PerfettoWriter {
     const std::vector<std::string> copies = copy_lanes(timeline_);
     const std::vector<bool> collectives = collective_lanes(timeline_);
     for (std::int32_t device = 0; device < timeline_.devices; ++device) {
-      if (!at(copies, device).empty()) slices_.add_lane(device, SliceOrder::kCopy, 0, at(copies, device));
-      if (at(collectives, device)) slices_.add_lane(device, SliceOrder::kCollective, 0, "collective");
+      if (!at(copies, device).empty()) add_lane(device, SliceOrder::kCopy, 0, at(copies, device));
+      if (at(collectives, device)) add_lane(device, SliceOrder::kCollective, 0, "collective");
       const std::int32_t steps = part_.extra_work == nullptr ? 0 : part_.extra_work->iterations;
       for (std::int32_t step = 0; step < steps; ++step) {
-        slices_.add_lane(device, SliceOrder::kExtraWork, step,
-                         "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(steps));
+        add_lane(device, SliceOrder::kExtraWork, step,
+                 "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(steps));
       }
     }
+  }
+
+  // That of the lane that the transfer takes.
+  std::uint64_t transfer_track(std::int32_t device, SliceOrder::Group group, const Transfer& transfer) {
+    const bool sends = group == SliceOrder::kSend;
+    FirstFit& lanes = at(lanes_, device)[sends ? 0 : 1];
+    const std::int32_t known = lanes.lanes();
+    const std::int32_t lane = lanes.place(transfer);
+    if (lane == known) {
+      const std::string name = sends ? "send" : "recv";
+      add_lane(device, group, lane, lane == 0 ? name : name + " " + std::to_string(lane + 1));
+    }
+    return track(device, group, lane);
   }
 
   void write_next(const TrackSource& source) {
     const std::int32_t index = source.index();
     const std::int32_t device = source.next.device;
+    const auto group = static_cast<SliceOrder::Group>(source.next.group);
     switch (source.things) {
       case Things::kSpans:
-        return write_span(index, index == at(timeline_.device_begin, device));
+        return slices_.write_span(index, track(device, group, 0));
       case Things::kLaneSteps:
       case Things::kSteps:
-        return write_step(at(timeline_.steps, index));
+        return slices_.write_step(at(timeline_.steps, index), track(device, group, 0));
       case Things::kGaps:
-        return write_gap(at(causes_->gaps(), index));
-      case Things::kTransfers:
-        return write_transfer(at(timeline_.transfers, index), source.next.group == SliceOrder::kSend);
+        return slices_.write_gap(at(causes_->gaps(), index), track(device, group, 0));
+      case Things::kTransfers: {
+        const Transfer& transfer = at(timeline_.transfers, index);
+        return slices_.write_transfer(transfer, group == SliceOrder::kSend, transfer_track(device, group, transfer));
+      }
       case Things::kCopies:
-        return write_copy(at(timeline_.copies, index));
-      case Things::kExtraWork:
-        return write_extra_work(at(part_.extra_work->items, index));
+        return slices_.write_copy(at(timeline_.copies, index), track(device, group, 0));
+      case Things::kExtraWork: {
+        const PlacedWork& item = at(part_.extra_work->items, index);
+        return slices_.write_extra_work(item, track(device, group, item.iteration));
+      }
       case Things::kPath:
-        return write_stretch(at(causes_->path(), index));
+        return slices_.write_stretch(at(causes_->path(), index), path_track());
       case Things::kLevels: {
         const MemoryPoint& point = at(at(memory_, device), index);
-        return slices_.write_level(device, point.at, point.bytes);
+        return write_level(device, point.at, point.bytes);
       }
     }
   }
 
-  void write_span(std::int32_t index, bool first) {
-    const Span& span = at(timeline_.spans, index);
-    PerfettoSlices::Cell cell;
-    cell.op = span.op;
-    cell.partner = timeline_.partner(span);
-    cell.device = span.device;
-    cell.begin = span.begin;
-    cell.end = span.end;
-    cell.ready = span.ready;
-    cell.wait = span.begin - (first ? 0 : at(timeline_.spans, index - 1).end);
-    cell.straggled = timeline_.straggled(span);
-    cell.slowed = timeline_.slowed(span);
-    cell.waited_for = gate_text(span.gate);
-    leaving_.clear();
-    arriving_.clear();
-    arrows_.pass(index, [&](std::int32_t number, bool leaves) {
-      const Transfer& transfer = at(timeline_.transfers, number);
-      (leaves ? leaving_ : arriving_).push_back(slices_.arrow(transfer.op, transfer.to_device));
-    });
-    std::sort(leaving_.begin(), leaving_.end());
-    std::sort(arriving_.begin(), arriving_.end());
-    cell.leaving = &leaving_;
-    cell.arriving = &arriving_;
-    slices_.write_cell(cell);
-  }
-
-  void write_transfer(const Transfer& t, bool sends) {
-    const Nanoseconds ready = t.from_span < 0 ? t.begin : at(timeline_.spans, t.from_span).end;
-    slices_.write_transfer(t, sends, ready, gate_text(t.gate));
-  }
-
-  void write_copy(const CopySpan& copy) {
-    packets_.begin_slice(slices_.track(copy.device, SliceOrder::kCopy, 0), copy.begin,
-                         text_of([&](TraceNames& names) { names.write_copy_name(copy); }), words_.copy);
-    slices_.write_op(copy.op, copy.way == Copy::Way::kOut ? words_.copy_out : words_.copy_back);
-    packets_.argument(words_.bytes, copy.bytes);
-    packets_.argument(words_.kept_on, copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer));
-    slices_.write_wait(copy.begin, gate_text(copy.gate), 0);
-    packets_.end_slice(copy.end);
-  }
-
-  void write_step(const StepSpan& step) {
-    const bool computes = step.lane == StepTask::Lane::kCompute;
-    packets_.begin_slice(slices_.track(step.device, computes ? SliceOrder::kCompute : SliceOrder::kCollective, 0),
-                         step.begin, step_name(step), words_.step);
-    packets_.argument(words_.kind, std::string_view(to_string(step.kind)));
-    packets_.argument(words_.bytes, step.bytes);
-    if (step.contention != 0) packets_.argument(words_.contention, step.contention);
-    if (step.waited_for_replica != 0) packets_.argument(words_.replica, step.waited_for_replica);
-    slices_.write_wait(step.begin, gate_text(step.gate), step.waited_for_replica);
-    packets_.end_slice(step.end);
-  }
-
-  void write_extra_work(const PlacedWork& item) {
-    std::string name = std::string(to_string(item.kind)) + " of stage " + std::to_string(item.stage);
-    if (item.microbatch >= 0) name += ", microbatch " + std::to_string(item.microbatch);
-    packets_.begin_slice(slices_.track(item.device, SliceOrder::kExtraWork, item.iteration), item.begin, name,
-                         words_.extra_work);
-    packets_.argument(words_.stage, std::int64_t{item.stage});
-    packets_.argument(words_.part, std::int64_t{item.part});
-    packets_.argument(words_.step, std::int64_t{item.iteration});
-    packets_.end_slice(item.end);
-  }
-
-  void write_gap(const IdleGap& gap) {
-    PerfettoSlices::Gap written{gap.device, gap.begin, gap.end, {}, {}, &gap.causes};
-    const CauseTracks::GapEnd end = causes_->end_of(gap);
-    if (end.step != nullptr || end.span != nullptr) {
-      before_ = end.step != nullptr ? step_name(*end.step)
-                                    : std::string(text_of([&](TraceNames& names) { names.write_cell(*end.span); }));
-      written.before = before_;
-      written.waited_for = gate_text(end.step != nullptr ? end.step->gate : end.span->gate);
+  // The sum, and from when it is first more than nothing each category, which until then was nothing.
+  void write_level(std::int32_t device, Nanoseconds time, const BytesByCategory& bytes) {
+    Levels& levels = at(levels_, device);
+    const Bytes total = std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
+    if (!levels.begun) {
+      packets_.add_counter(counter(device, 0), process(device), "memory");
+      levels.first = time;
     }
-    slices_.write_gap(written);
-  }
-
-  void write_stretch(const CauseTracks::Stretch& stretch) {
-    const Gate& thing = stretch.thing;
-    if (thing.kind == Gate::Kind::kStep) {
-      slices_.open_stretch(stretch.begin, step_name(at(timeline_.steps, thing.index)));
-    } else {
-      slices_.open_stretch(stretch.begin, text_of([&](TraceNames& names) { names.write_thing(thing, "wait"); }));
-    }
-    write_place(thing);
-    slices_.close_stretch(stretch.end);
-  }
-
-  void write_place(const Gate& thing) {
-    switch (thing.kind) {
-      case Gate::Kind::kStart:
-        packets_.argument(words_.kind, words_.waits);
-        break;
-      case Gate::Kind::kSpan:
-        slices_.write_device_place(words_.compute_kind, at(timeline_.spans, thing.index).device);
-        break;
-      case Gate::Kind::kTransfer:
-        slices_.write_transfer_place(at(timeline_.transfers, thing.index));
-        break;
-      case Gate::Kind::kCopy:
-        slices_.write_device_place(words_.transfer_kind, at(timeline_.copies, thing.index).device);
-        break;
-      case Gate::Kind::kCollective:
-        packets_.argument(words_.kind, words_.collective);
-        break;
-      case Gate::Kind::kStep: {
-        const StepSpan& step = at(timeline_.steps, thing.index);
-        slices_.write_device_place(step.lane == StepTask::Lane::kCompute ? words_.compute_kind : words_.collective,
-                                   step.device);
-        break;
+    if (!levels.begun || total != levels.total) packets_.count(counter(device, 0), time, total);
+    levels.begun = true;
+    levels.total = total;
+    for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+      if (bytes[c] == levels.bytes[c]) continue;
+      if (!levels.shown[c]) {
+        packets_.add_counter(counter(device, c + 1), process(device),
+                             std::string("memory: ") + to_string(static_cast<MemoryCategory>(c)));
+        if (time > levels.first) packets_.count(counter(device, c + 1), levels.first, 0);
       }
+      levels.shown[c] = true;
+      packets_.count(counter(device, c + 1), time, bytes[c]);
     }
+    levels.bytes = bytes;
   }
 
   const Timeline& timeline_;
   const Schedule& schedule_;
   const std::vector<std::vector<MemoryPoint>>& memory_;
   TracePart part_;
-  PerfettoSlices slices_;
-  PerfettoPackets& packets_;
-  PerfettoWords& words_;
+  PerfettoPackets packets_;
   TraceStream scratch_;
   TraceNames names_;
-  std::string step_text_;
-  std::string before_;
+  TraceWords words_;
   std::optional<CauseTracks> causes_;
-  trace_detail::SpanArrows arrows_;
-  std::vector<std::uint64_t> leaving_;
-  std::vector<std::uint64_t> arriving_;
+  PerfettoSlices perfetto_;
+  TraceSlices<PerfettoSlices> slices_;
+  std::vector<std::array<FirstFit, 2>> lanes_;  // by device: sends, receives
+  std::vector<Levels> levels_;                  // by device
 };
 
 }  // namespace

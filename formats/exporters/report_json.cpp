@@ -16,23 +16,13 @@ Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 
 Json finite_or_null(const std::optional<double>& value) { return value ? finite_or_null(*value) : Json(nullptr); }
 
-Json schedule_json(const ScheduleFacts& facts) {
-  Json params = Json::object();
-  for (const auto& [name, value] : facts.params) params[name] = value;
-  return {{"name", facts.name},     {"devices", facts.devices},
-          {"stages", facts.stages}, {"microbatches", facts.microbatches},
-          {"chunks", facts.chunks}, {"replicas", facts.replicas},
-          {"params", params}};
-}
-
 Json deadlock_json(const Deadlock& deadlock) {
-  Json cycle = Json::array();
-  for (const Deadlock::Wait& wait : deadlock.cycle) {
-    cycle.push_back({{"device", wait.device},
-                     {"position", wait.position},
-                     {"op", to_string(wait.op)},
-                     {"waits_for", to_string(wait.waits_for)}});
-  }
+  Json cycle = json_list(deadlock.cycle, [](const Deadlock::Wait& wait) -> Json {
+    return {{"device", wait.device},
+            {"position", wait.position},
+            {"op", to_string(wait.op)},
+            {"waits_for", to_string(wait.waits_for)}};
+  });
   Json result = Json::object();
   result["cycle"] = cycle;
   return result;
@@ -66,20 +56,19 @@ Json updates_json(const UpdateCount& count) {
 }
 
 Json stream_json(const StreamReport& stream) {
-  Json stages = Json::array();
-  for (const StageVersions& stage : stream.stages) {
-    stages.push_back({{"stage", stage.stage},
-                      {"devices", stage.devices},
-                      {"forward_staleness", updates_json(stage.forward_late)},
-                      {"backward_staleness", updates_json(stage.backward_late)},
-                      {"inconsistency", updates_json(stage.inconsistent)},
-                      {"forward_ahead", stage.forward_ahead},
-                      {"backward_ahead", stage.backward_ahead},
-                      {"weight_versions", stage.live_versions},
-                      {"extra_weight_buffers", stage.extra_copies},
-                      {"microbatches_in_flight", stage.in_flight},
-                      {"stable_step_ratio", finite_or_null(stable_step_ratio(stage))}});
-  }
+  Json stages = json_list(stream.stages, [](const StageVersions& stage) -> Json {
+    return {{"stage", stage.stage},
+            {"devices", stage.devices},
+            {"forward_staleness", updates_json(stage.forward_late)},
+            {"backward_staleness", updates_json(stage.backward_late)},
+            {"inconsistency", updates_json(stage.inconsistent)},
+            {"forward_ahead", stage.forward_ahead},
+            {"backward_ahead", stage.backward_ahead},
+            {"weight_versions", stage.live_versions},
+            {"extra_weight_buffers", stage.extra_copies},
+            {"microbatches_in_flight", stage.in_flight},
+            {"stable_step_ratio", finite_or_null(stable_step_ratio(stage))}};
+  });
   const Json period = stream.period ? finite_or_null(stream.period->per_microbatch()) : Json(nullptr);
   return {{"versions", stream.versions},
           {"update_every", stream.update_every},
@@ -101,7 +90,7 @@ Json extra_work_json(const FilledBubbles& filled) {
          {"work_over_bubble", device.bubble == 0 ? Json(nullptr) : finite_or_null(device.work_over_bubble())}});
   }
   return {{"refresh_iterations", filled.iterations},
-          {"refresh_iterations_at_least", filled.least ? Json(*filled.least) : Json(nullptr)},
+          {"refresh_iterations_at_least", filled.least},
           {"utilisation_before", finite_or_null(filled.utilisation_before)},
           {"utilisation_after", finite_or_null(filled.utilisation_after)},
           {"precondition_ns", filled.precondition},
@@ -151,7 +140,7 @@ void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
   if (report.step_range) json["step_range"] = step_range_json(*report.step_range);
   json["span_ns"] = report.span;
-  json["steady_period_ns"] = report.steady_period ? Json(*report.steady_period) : Json(nullptr);
+  json["steady_period_ns"] = report.steady_period;
   json["ideal_ns"] = report.ideal;
   json["bubble_ratio"] = finite_or_null(report.bubble_ratio);
   json["bubble_over_ideal"] = finite_or_null(report.bubble_over_ideal);
@@ -197,18 +186,12 @@ Json needs_json(const ScheduleNeeds& needs) {
 }
 
 Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = std::nullopt) {
-  Json json;
-  json["schema_version"] = kReportVersion;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(kReportVersion, tool);
   json["schedule"] = schedule_json(report.schedule);
   json["assumptions"] = assumptions_json(report.assumptions);
   if (report.deadlock) json["deadlock"] = deadlock_json(*report.deadlock);
   if (has_result(report)) add_numbers(json, report);
-  Json findings = Json::array();
-  for (const Finding& finding : report.findings) {
-    findings.push_back(finding_json(finding, report));
-  }
+  Json findings = json_list(report.findings, [&](const Finding& finding) { return finding_json(finding, report); });
   json["findings"] = findings;
   if (has_result(report) && report.makespan > 0) json["limit"] = limit_json(find_limit(report, more));
   return json;
@@ -218,12 +201,25 @@ std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
 
 }  // namespace
 
+Json schedule_json(const ScheduleFacts& facts) {
+  Json params = Json::object();
+  for (const auto& [name, value] : facts.params) params[name] = value;
+  return {{"name", facts.name},     {"devices", facts.devices},
+          {"stages", facts.stages}, {"microbatches", facts.microbatches},
+          {"chunks", facts.chunks}, {"replicas", facts.replicas},
+          {"params", params}};
+}
+
+Json json_head(int version, const ToolFacts& tool) {
+  return {{"schema_version", version},
+          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+          {"command_line", tool.command_line}};
+}
+
 Json assumptions_json(const std::vector<Assumption>& assumptions) {
-  Json list = Json::array();
-  for (const Assumption& one : assumptions) {
-    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
-  }
-  return list;
+  return json_list(assumptions, [](const Assumption& one) -> Json {
+    return {{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}};
+  });
 }
 
 Json limit_json(const Limit& limit) {
@@ -252,11 +248,9 @@ std::string report_json(const Report& report, const ToolFacts& tool, const MoreM
 }
 
 Json time_kinds_json(const std::vector<TimeKind>& kinds) {
-  Json list = Json::array();
-  for (const TimeKind& kind : kinds) {
-    list.push_back({{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}});
-  }
-  return list;
+  return json_list(kinds, [](const TimeKind& kind) -> Json {
+    return {{"kind", kind.name}, {"share", kind.share}, {"scatter", kind.scatter}};
+  });
 }
 
 Json step_range_json(const StepRange& range) {

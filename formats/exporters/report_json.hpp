@@ -31,9 +31,13 @@ struct ToolFacts {
   std::string command_line;  // as typed; bytes that are not UTF-8 are replaced
 };
 
+// What every document begins with: {"schema_version": 1, "tool": {...}, "command_line": "..."}
+[[nodiscard]] Json json_head(int version, const ToolFacts& tool);
+
 // One run: `simulate`, `live`. `more` is what find_limit takes.
 [[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = {});
 // Parts of it, for documents that have these, too.
+[[nodiscard]] Json schedule_json(const ScheduleFacts& facts);
 [[nodiscard]] Json assumptions_json(const std::vector<Assumption>& assumptions);
 [[nodiscard]] Json limit_json(const Limit& limit);
 

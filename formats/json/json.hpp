@@ -5,9 +5,9 @@
 //     list.push_back({{"name", "1f1b"}, {"devices", 4}});
 //     Json{{"schema_version", 1}, {"schedules", list}}.text(2)
 //
-// A braced list is an object where all of its elements are pairs that begin with a text, else an array. Files of people
-// are read with json_reader.hpp, which complains with places; parse() is for text that we wrote ourselves.
-// nlohmann/json prints and parses, inside json.cpp.
+// What an optional does not hold is null. A braced list is an object where all of its elements are pairs that begin
+// with a text, else an array. Files of people are read with json_reader.hpp, which complains with places; parse() is
+// for text that we wrote ourselves. nlohmann/json prints and parses, inside json.cpp.
 #pragma once
 
 #include <concepts>
@@ -42,6 +42,10 @@ class Json {
   Json(Number number) : value_(static_cast<double>(number)) {}
   template <typename Element>
   Json(const std::vector<Element>& elements) : value_(Container{false}), children_(elements.begin(), elements.end()) {}
+  template <typename Value>
+  Json(const std::optional<Value>& value) {
+    if (value) *this = Json(*value);
+  }
   Json(std::initializer_list<Json> elements);
 
   [[nodiscard]] static Json array();
@@ -97,5 +101,13 @@ struct Json::Item {
   std::string key;
   const Json& value;
 };
+
+// The array of what `make` makes of each.
+template <typename Range, typename Make>
+[[nodiscard]] Json json_list(const Range& range, const Make& make) {
+  Json list = Json::array();
+  for (const auto& one : range) list.push_back(make(one));
+  return list;
+}
 
 }  // namespace debubble

@@ -1,6 +1,8 @@
 #include "live/mpi/gpu_rank.hpp"
 
+#include <unistd.h>
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -17,18 +19,89 @@
 #include "live/job.hpp"
 #include "live/mpi/all_or_none.hpp"
 #include "live/mpi/gathered.hpp"
-#include "live/mpi/gpu_worker.hpp"
 #include "live/mpi/nccl_edges.hpp"
+#include "live/mpi/nccl_library.hpp"
 #include "live/mpi/nccl_program.hpp"
 #include "live/mpi/nccl_transport.hpp"
 #include "live/mpi/rank_run.hpp"
+#include "live/worker.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
-
 namespace {
+
+// One GPU with the layers of one rank's stages.
+struct RankGpu {
+  std::unique_ptr<GpuParts> parts;
+  std::unique_ptr<LaneDevice> lane;
+  std::unique_ptr<StageWork> work;
+  OwnedHandle<cuda::Event> ended;  // recorded after the running op
+  Nccl nccl;
+};
+
+// Runs a rank's ops on its GPU, one after another, and keeps its transfers going meanwhile.
+class GpuWorker final : public Worker {
+ public:
+  // All must outlive it.
+  GpuWorker(const Job& job, std::int32_t device, RankGpu& gpu, NcclTransport& transport);
+
+  // Memory is planned beforehand and counted there (StageWork::peak_memory), so the ledger stays empty.
+  void start(Ledger&) override {}
+  void begin(const Op& op) override;
+  // Tensors are on the GPU, so nothing comes in and nothing goes out here. Throws UnavailableError U057 when the op has
+  // not ended after the request's patience, U027 when the GPU fails.
+  [[nodiscard]] Payload work(const Op& op, std::span<const std::byte> input) override;
+  void end(const Op&) override {}
+
+ private:
+  [[nodiscard]] bool has_ended() const;
+  [[noreturn]] void refuse_to_wait(const Op& op) const;
+
+  const Job& job_;
+  double slowdown_;
+  RankGpu& gpu_;
+  NcclTransport& transport_;
+};
+
+GpuWorker::GpuWorker(const Job& job, std::int32_t device, RankGpu& gpu, NcclTransport& transport)
+    : job_(job), slowdown_(job.slowdown(device)), gpu_(gpu), transport_(transport) {}
+
+void GpuWorker::begin(const Op& op) {
+  if (job_.has_fault(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
+}
+
+Payload GpuWorker::work(const Op& op, std::span<const std::byte>) {
+  const Nanoseconds begin = steady_time();
+  gpu_.lane->enter();
+  gpu_.work->run(op);
+  const CudaDriver& driver = gpu_.parts->libraries().driver;
+  check_cuda(driver, driver.call.event_record(gpu_.ended.get(), gpu_.lane->stream()), "marking an op's end");
+  while (!has_ended()) {
+    transport_.poll();
+    if (steady_time() - begin > job_.request().patience) refuse_to_wait(op);
+  }
+  // A `slow` fault.
+  const Nanoseconds taken = steady_time() - begin;
+  const auto wanted = static_cast<Nanoseconds>(static_cast<double>(taken) * slowdown_);
+  while (steady_time() - begin < wanted) transport_.poll();
+  return {};
+}
+
+bool GpuWorker::has_ended() const {
+  const CudaDriver& driver = gpu_.parts->libraries().driver;
+  const cuda::Result result = driver.live.event_query(gpu_.ended.get());
+  if (result != cuda::kNotReady) check_cuda(driver, result, "an op");
+  return result != cuda::kNotReady;
+}
+
+void GpuWorker::refuse_to_wait(const Op& op) const {
+  const Nanoseconds seconds = job_.request().patience / (1000 * kNanosecondsPerMillisecond);
+  throw UnavailableError({"U057", gpu_.lane->facts().name,
+                          "the op " + to_string(op) + " has not ended for " + std::to_string(seconds) + " s",
+                          "--watchdog SECONDS gives a slow GPU more time"});
+}
 
 constexpr int kCalibrationRuns = 5;
 

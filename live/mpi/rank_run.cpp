@@ -1,7 +1,10 @@
 #include "live/mpi/rank_run.hpp"
 
+#include <unistd.h>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -13,12 +16,52 @@
 #include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/exchange.hpp"
 #include "live/mpi/join.hpp"
-#include "live/mpi/sigterm_report.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble::live {
-
 namespace {
+
+// When one rank dies, mpirun ends the others with SIGTERM. Each of them then prints one line on stderr that says which
+// op it was at, and ends.
+// Installs a handler that notes SIGTERM; the destructor restores the previous one. One object at a time.
+class SigtermReport {
+ public:
+  SigtermReport();
+  ~SigtermReport();
+  SigtermReport(const SigtermReport&) = delete;
+  SigtermReport& operator=(const SigtermReport&) = delete;
+
+  [[nodiscard]] static bool received();
+  // Prints the line and ends the process as SIGTERM would have without this object.
+  [[noreturn]] void print_and_exit(const std::string& line);
+
+ private:
+  struct sigaction before_ {};
+};
+
+volatile std::sig_atomic_t received_signal = 0;
+
+void on_sigterm(int) { received_signal = 1; }
+
+SigtermReport::SigtermReport() {
+  struct sigaction action {};
+  action.sa_handler = on_sigterm;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, &before_);
+}
+
+SigtermReport::~SigtermReport() { sigaction(SIGTERM, &before_, nullptr); }
+
+bool SigtermReport::received() { return received_signal != 0; }
+
+void SigtermReport::print_and_exit(const std::string& line) {
+  const std::string text = line + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  sigaction(SIGTERM, &before_, nullptr);
+  ::raise(SIGTERM);
+  std::_Exit(128 + SIGTERM);  // SIGTERM was ignored
+}
 
 using std::chrono::microseconds;
 

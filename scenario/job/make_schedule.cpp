@@ -1,21 +1,90 @@
 #include "scenario/job/make_schedule.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "cost_models/partition/blocks.hpp"
 #include "formats/schedule/schedule_file.hpp"
 #include "scenario/job/links.hpp"
-#include "scenario/job/planning.hpp"
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/transforms.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/common/contract.hpp"
+#include "schedules/common/memory_limit.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/p2p.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/engine/simulate.hpp"
 
 namespace debubble {
 namespace {
+
+// Schedules whose order depends on the costs: what their builders may know, and limits on all of a device's memory.
+
+PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& costs, const Topology& topology, P2p p2p) {
+  PlanningCosts known;
+  known.p2p = p2p;
+  known.costs = costs;
+  Bytes activations = 0;
+  for (std::size_t s = 0; s < costs.stages.size(); ++s) {
+    activations += costs.stages[s].activation;
+    if (s == 0) continue;
+    const int before = static_cast<int>(s) - 1;
+    known.hops.push_back(topology.to_next_stage(before, request.devices, costs.stages[s - 1].output).total());
+  }
+  set_activation_unit(known, activations, request.devices);
+  return known;
+}
+
+// By device, what its peak holds other than activations; empty where the order deadlocks.
+std::vector<Bytes> peak_without_activations(const Schedule& schedule, const StageCosts& costs, const Topology& topology,
+                                            P2p p2p) {
+  std::vector<Bytes> bytes;
+  const auto lowered = lower(schedule, p2p);
+  const auto* program = std::get_if<Program>(&lowered);
+  if (program == nullptr) return bytes;
+  for (const DeviceTotals& device : simulate_totals(*program, costs, topology).devices) {
+    bytes.push_back(device.peak_memory - device.peak_activation);
+  }
+  return bytes;
+}
+
+// Sets aside what the plan needs other than activations. False when that was set aside already.
+bool reserve(PlanningCosts& known, const std::vector<Bytes>& bytes) {
+  bool more = false;
+  known.static_bytes.resize(bytes.size());
+  for (std::size_t d = 0; d < bytes.size(); ++d) {
+    more = more || bytes[d] > known.static_bytes[d];
+    known.static_bytes[d] = std::max(known.static_bytes[d], bytes[d]);
+  }
+  return more;
+}
+
+// Builds a schedule of a row with `uses_costs` for these costs and links. A `memory_limit` with a unit holds for all
+// memory of a device, as the simulation counts it: received tensors too, which only the finished order tells.
+Schedule build_planned(const std::string& name, const ScheduleRequest& request, const StageCosts& costs,
+                       const Topology& topology, P2p p2p) {
+  PlanningCosts known = known_costs(request, costs, topology, p2p);
+  ScheduleRequest planned = request;
+  planned.costs = &known;
+  Schedule schedule = build_schedule(name, planned);
+  if (!request.params.contains("memory_limit") || !memory_limit_of(planned, known, "1p").sized) return schedule;
+  // Another limit gives another order, in which other tensors wait. What is set aside only grows, so this ends.
+  constexpr int kMostPlans = 16;
+  for (int plan = 0; plan < kMostPlans; ++plan) {
+    if (!reserve(known, peak_without_activations(schedule, costs, topology, p2p))) return schedule;
+    schedule = build_schedule(name, planned);
+  }
+  schedule.notes.emplace_back(
+      "the order may need more memory than memory_limit for tensors that wait on their receiver");
+  return schedule;
+}
 
 // A table says how many devices and microbatches it has; a flag that says otherwise is a mistake.
 void check_against_table(const Schedule& table, const Scenario& scenario, const std::string& file) {

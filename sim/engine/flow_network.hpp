@@ -50,6 +50,9 @@ class FlowNetwork {
   virtual void settle(Nanoseconds now) = 0;
 };
 
+// Each in a source of its own, fluid.cpp and fifo.cpp.
+[[nodiscard]] std::unique_ptr<FlowNetwork> fluid_network(const LinkGraph& graph, EventQueue& queue);
+[[nodiscard]] std::unique_ptr<FlowNetwork> fifo_network(const LinkGraph& graph, EventQueue& queue);
 // Null where flows never slow each other down. Its events are of kind kNetwork.
 [[nodiscard]] std::unique_ptr<FlowNetwork> make_network(const LinkGraph& graph, NetworkModel model, EventQueue& queue);
 

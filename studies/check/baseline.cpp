@@ -147,10 +147,9 @@ std::string as_json_text(const std::string& text) { return Json::parse(Json(text
 std::string baseline_text(std::span<const NamedPrediction> predictions) {
   Json json;
   json["schema"] = kBaselineSchema;
-  json["scenarios"] = Json::array();
-  for (const NamedPrediction& prediction : predictions) {
-    json["scenarios"].push_back({{"name", prediction.name}, {"prediction", canonical(prediction)}});
-  }
+  json["scenarios"] = json_list(predictions, [](const NamedPrediction& prediction) -> Json {
+    return {{"name", prediction.name}, {"prediction", canonical(prediction)}};
+  });
   std::string text;
   write(json, "", text);
   return text + "\n";

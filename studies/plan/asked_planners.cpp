@@ -70,7 +70,18 @@ PlanChoice choice_on_types(const PlanRequest& request) {
   return choice;
 }
 
-// Devices of several types: every row by shares, debubble's among them.
+// Every row by shares, debubble's among them.
+void ask_by_shares(const PlannerFlags& asked, PlannerAnswers& answers, Progress& progress) {
+  for (const AskedPlanner& one : asked_planners(asked)) {
+    PlannerAnswer row;
+    row.own = one.spec.entry->name == "debubble";
+    progress.phase("asking " + one.text);
+    if (ask_planner(one, answers.job, row)) judge_by_shares(answers.job, 0, row);
+    answers.rows.push_back(std::move(row));
+  }
+  set_regrets(answers.rows);
+}
+
 PlannerAnswers ask_on_types(const ScenarioFlags& job, const PlanFlags& flags, const PlannerFlags& asked,
                             Progress& progress) {
   const std::vector<DeviceTypeRow> types =
@@ -87,18 +98,19 @@ PlannerAnswers ask_on_types(const ScenarioFlags& job, const PlanFlags& flags, co
   answers.samples = choice.microbatch;
   answers.job =
       planner_job(plan.request, choice, types, static_cast<int>(plan.request.global_batch / choice.microbatch));
-  for (const AskedPlanner& one : asked_planners(asked)) {
-    PlannerAnswer row;
-    row.own = one.spec.entry->name == "debubble";
-    progress.phase("asking " + one.text);
-    if (ask_planner(one, answers.job, row)) judge_by_shares(answers.job, 0, row);
-    answers.rows.push_back(std::move(row));
-  }
-  set_regrets(answers.rows);
+  ask_by_shares(asked, answers, progress);
   return answers;
 }
 
 }  // namespace
+
+PlannerAnswers ask_all_planners(PlannerJob job, std::int64_t samples, Progress& progress) {
+  PlannerAnswers answers;
+  answers.job = std::move(job);
+  answers.samples = samples;
+  ask_by_shares({.planners = {"all"}, .as_published = true, .device_types = ""}, answers, progress);
+  return answers;
+}
 
 PlannerAnswers ask_planners(const ScenarioFlags& job, const PlanFlags& flags, const PlannerFlags& asked,
                             Progress& progress) {

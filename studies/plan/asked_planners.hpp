@@ -25,7 +25,7 @@ struct PlannerAnswers {
   PlannerJob job;            // that planners with stages and replicas were asked about
   std::int64_t samples = 0;  // of one of its microbatches
   int ranks = 1;             // GPUs of one of its devices
-  std::optional<Plan> plan;  // nothing where devices differ
+  std::optional<Plan> plan;  // nothing where devices differ, or a job is asked about that has none
   PlanChoice cut;            // what planners that only cut were given; the best run, or its best one with a pipeline
   std::vector<PlannerAnswer> rows;
 };
@@ -34,5 +34,8 @@ struct PlannerAnswers {
 // there are no rows.
 [[nodiscard]] PlannerAnswers ask_planners(const ScenarioFlags& job, const PlanFlags& flags, const PlannerFlags& asked,
                                           Progress& progress);
+
+// All planners, with their faults too where they have any, on a job that is no plan's: by shares, without the update.
+[[nodiscard]] PlannerAnswers ask_all_planners(PlannerJob job, std::int64_t samples, Progress& progress);
 
 }  // namespace debubble

@@ -8,7 +8,6 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
-#include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/topology.hpp"
@@ -141,19 +140,6 @@ class DecidedPipeline {
   double host_ = 0;  // GB/s over which activations leave
 };
 
-PlannerTrial trial_of(const PlannerEntry& entry, bool as_published, const PlannerJob& job) {
-  PlannerTrial trial;
-  trial.planner = entry.name;
-  trial.as_published = as_published;
-  try {
-    trial.decision = decide({&entry, {as_published, {}}}, job);
-    trial.worth = decision_worth(job, trial.decision);
-  } catch (const InputError& error) {
-    trial.refusal = error.diagnostics().front().message;
-  }
-  return trial;
-}
-
 }  // namespace
 
 DecisionWorth decision_worth(const PlannerJob& job, const PlannerDecision& decision) {
@@ -179,25 +165,6 @@ DecisionWorth DecisionWorths::of(const PlannerDecision& decision) {
     program = programs_.emplace(size, std::get<Program>(lowered_rows)).first;
   }
   return pipeline.worth(program->second);
-}
-
-std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_known) {
-  check_planner_job(job);
-  std::vector<PlannerTrial> trials;
-  for (const PlannerEntry& entry : planner_catalog()) {
-    trials.push_back(trial_of(entry, false, job));
-    if (!entry.faults.empty()) trials.push_back(trial_of(entry, true, job));
-  }
-  Nanoseconds best = best_known > 0 ? best_known : std::numeric_limits<Nanoseconds>::max();
-  for (const PlannerTrial& trial : trials) {
-    if (trial.refusal.empty() && trial.worth.fits) best = std::min(best, trial.worth.step);
-  }
-  for (PlannerTrial& trial : trials) {
-    if (!trial.refusal.empty() || !trial.worth.fits || best == std::numeric_limits<Nanoseconds>::max() || best == 0)
-      continue;
-    trial.regret_ppm = std::llround((static_cast<double>(trial.worth.step) / static_cast<double>(best) - 1) * 1e6);
-  }
-  return trials;
 }
 
 }  // namespace debubble

@@ -49,17 +49,4 @@ class DecisionWorths {
   std::map<std::pair<int, int>, Program> programs_;  // by stages and microbatches
 };
 
-struct PlannerTrial {
-  std::string planner;
-  bool as_published = false;
-  PlannerDecision decision;  // where nothing was refused
-  std::string refusal;       // why it decides nothing here, or why that cannot be simulated; empty: it was simulated
-  DecisionWorth worth;
-  std::optional<std::int64_t> regret_ppm;  // step over the best known step that fits, less 1; of what fits
-};
-
-// Every planner of the catalog, and once more as published where the original has faults, in the catalog's order. The
-// best known step is the best of these that fits, and `best_known` where that is shorter (0: nothing else is known).
-[[nodiscard]] std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_known = 0);
-
 }  // namespace debubble

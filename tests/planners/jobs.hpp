@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/error.hpp"
 #include "sim/core/splitmix.hpp"
 #include "studies/planners/job.hpp"
+#include "studies/planners/regret.hpp"
 
 namespace debubble::testing {
 
@@ -98,6 +101,15 @@ inline double least_by_force(int layers, int stages, const std::function<double(
   };
   walk(0, 0, 0);
   return best;
+}
+
+// What its decision is worth; nothing where it decides nothing here that can be simulated.
+inline std::optional<DecisionWorth> worth_if_decided(const PlannerEntry& planner, const PlannerJob& job) {
+  try {
+    return decision_worth(job, decide({&planner, {}}, job));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace debubble::testing

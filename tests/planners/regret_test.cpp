@@ -66,28 +66,21 @@ TEST_CASE(
   CHECK(copied.step == static_cast<Nanoseconds>(with.predicted));
 }
 
-TEST_CASE("all planners on one job: what they decide is simulated, and the best regrets nothing") {
+TEST_CASE("all planners on one job: what they decide is simulated") {
   Draws draws(43);
   for (int run = 0; run < 30; ++run) {
     CAPTURE(run);
     PlannerJob job = random_chain(draws, draws.whole(3, 9), 4);
     job.levels = {{2, 20'000'000'000}, {2, 1'000'000'000}};
-    const std::vector<PlannerTrial> trials = try_planners(job);
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
     std::size_t simulated = 0;
-    for (const PlannerTrial& trial : trials) {
-      CAPTURE(trial.planner);
-      if (!trial.refusal.empty()) continue;
-      ++simulated;
-      CHECK(trial.worth.step > 0);
-      REQUIRE(trial.regret_ppm.has_value() == (trial.worth.fits && trial.worth.step > 0));
-      CHECK(trial.regret_ppm.value_or(0) >= 0);
-      least = std::min(least, trial.regret_ppm.value_or(least));
+    for (const PlannerEntry& planner : planner_catalog()) {
+      CAPTURE(planner.name);
+      if (const auto worth = worth_if_decided(planner, job)) {
+        ++simulated;
+        CHECK(worth->step > 0);
+      }
     }
     CHECK(simulated >= 5);
-    CHECK(least == 0);
-    // A better one that somebody else knows.
-    for (const PlannerTrial& trial : try_planners(job, 1)) CHECK((trial.regret_ppm.value_or(1) > 0));
   }
 }
 

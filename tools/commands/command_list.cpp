@@ -73,8 +73,7 @@ std::vector<DocumentedVerb> documented(const std::vector<VerbRows>& verbs) {
 std::string commands_json() {
   Json commands = Json::array();
   for (const VerbRows& verb : all_rows()) {
-    Json flags = Json::array();
-    for (const Flag& flag : verb.rows) flags.push_back(flag_json(flag));
+    Json flags = json_list(verb.rows, flag_json);
     commands.push_back({{"name", verb.entry->name},
                         {"summary", verb.entry->summary},
                         {"example", verb.entry->example},

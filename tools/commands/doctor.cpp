@@ -37,10 +37,9 @@ std::string figures_text(const GpuCheck& check) {
 Json gpu_json(const std::vector<GpuCheck>& checks) {
   Json list = Json::array();
   for (const GpuCheck& check : checks) {
-    Json figures = Json::array();
-    for (const GpuFigure& figure : check.figures) {
-      figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
-    }
+    Json figures = json_list(check.figures, [](const GpuFigure& figure) -> Json {
+      return {{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
+    });
     Json passed = nullptr;
     if (check.passed) passed = *check.passed;
     list.push_back({{"name", check.name},
@@ -112,10 +111,9 @@ class Doctor : public Command {
 
   [[nodiscard]] std::string as_json(const std::vector<MachineCheck>& checks,
                                     const std::vector<GpuCheck>& on_gpu) const {
-    Json list = Json::array();
-    for (const MachineCheck& check : checks) {
-      list.push_back({{"what", check.what}, {"status", check.status}, {"detail", check.detail}});
-    }
+    Json list = json_list(checks, [](const MachineCheck& check) -> Json {
+      return {{"what", check.what}, {"status", check.status}, {"detail", check.detail}};
+    });
     Json all{{"schema_version", 1}, {"version", std::string(kVersion)}, {"checks", list}};
     if (gpu_) all["gpu_checks"] = gpu_json(on_gpu);
     return all.text(2) + "\n";

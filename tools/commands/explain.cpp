@@ -18,6 +18,7 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/explain/cost_trials.hpp"
+#include "studies/plan/asked_planners.hpp"
 #include "studies/planners/catalog.hpp"
 #include "studies/planners/from_scenario.hpp"
 #include "studies/planners/regret.hpp"
@@ -35,8 +36,9 @@
 #include "tools/views/explain/step_view.hpp"
 #include "tools/views/hardware_view.hpp"
 #include "tools/views/paragraph.hpp"
+#include "tools/views/plan/asked_planners_view.hpp"
+#include "tools/views/planner_decision.hpp"
 #include "tools/views/planner_facts.hpp"
-#include "tools/views/planner_trials.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -75,7 +77,7 @@ class Explain : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    if (topic_ == "planner") return explain_planner();
+    if (topic_ == "planner") return explain_planner(invocation);
     if (topic_ == "hardware") return explain_hardware();
     if (topic_ == "framework") return explain_framework();
     if (const Term* term = asked_term()) return explain_term(*term);
@@ -173,12 +175,12 @@ class Explain : public Command {
     return kExitOk;
   }
 
-  int explain_planner() {
+  int explain_planner(const Invocation& invocation) {
     if (name_.empty()) {
       throw InputError(Diagnostic{"C061", "explain planner", "which planner?", "see `debubble list planners`"});
     }
     const Scenario scenario = check_scenario(flags_);
-    if (name_ == "all") return try_all_planners(scenario);
+    if (name_ == "all") return ask_all(scenario, invocation);
     require_text();
     const PlannerSpec spec = parse_planner(name_);
     Output output(output_, kExplainFormats);
@@ -203,20 +205,13 @@ class Explain : public Command {
     return decision_worth(job, decision);
   }
 
-  int try_all_planners(const Scenario& scenario) {
+  int ask_all(const Scenario& scenario, const Invocation& invocation) {
     Output output(output_, kExplainFormats);
-    const PlannerJob job = planner_job(scenario);
-    const std::vector<PlannerTrial> trials = try_planners(job);
-    if (output.format() == Format::kJson) {
-      output.write(planner_trials_json(trials));
-    } else {
-      output.write(paragraph(planner_job_text(job), output.style()));
-      output.write(paragraph(
-          "Each decision simulated as a step of 1F1B, optpipe's in its own order with split backwards; every replica "
-          "takes its share of each microbatch.",
-          output.style()));
-      output.write("\n" + planner_trials_text(trials, output.style()));
-    }
+    StderrProgress progress;
+    const PlannerAnswers answers = ask_all_planners(planner_job(scenario), scenario.profile->microbatch_size, progress);
+    output.write(output.format() == Format::kJson
+                     ? planner_answers_json(answers, {std::string(kVersion), invocation.command_line})
+                     : planner_answers_text(answers, output.style()));
     output.commit();
     return kExitOk;
   }

@@ -120,8 +120,7 @@ Json schedule_entry_json(const ScheduleEntry& entry) {
 }
 
 std::string hardware_list_json() {
-  Json list = Json::array();
-  for (const Hardware& one : hardware_presets()) list.push_back(hardware_json(one));
+  Json list = json_list(hardware_presets(), hardware_json);
   return Json{{"schema_version", 1}, {"hardware", list}}.text(2) + "\n";
 }
 
@@ -159,14 +158,13 @@ std::vector<ListItem> word_items() {
 }
 
 std::string words_json() {
-  Json list = Json::array();
-  for (const Term& term : terms()) {
-    list.push_back({{"name", term.name},
-                    {"summary", term.meaning},
-                    {"aliases", aliases_of(term)},
-                    {"formula", term.formula.empty() ? Json(nullptr) : Json(term.formula)},
-                    {"see", term.see.empty() ? Json(nullptr) : Json(term.see)}});
-  }
+  Json list = json_list(terms(), [](const Term& term) -> Json {
+    return {{"name", term.name},
+            {"summary", term.meaning},
+            {"aliases", aliases_of(term)},
+            {"formula", term.formula.empty() ? Json(nullptr) : Json(term.formula)},
+            {"see", term.see.empty() ? Json(nullptr) : Json(term.see)}};
+  });
   return Json{{"schema_version", 1}, {"words", list}}.text(2) + "\n";
 }
 
@@ -191,8 +189,9 @@ std::string list_items_text(const std::vector<ListItem>& items, const ViewStyle&
 }
 
 std::string items_json(const std::string& family, const std::vector<ListItem>& items) {
-  Json list = Json::array();
-  for (const ListItem& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
+  Json list = json_list(items, [](const ListItem& item) -> Json {
+    return {{"name", item.name}, {"summary", item.summary}};
+  });
   return Json{{"schema_version", 1}, {family, list}}.text(2) + "\n";
 }
 
@@ -334,14 +333,12 @@ class List : public Command {
   }
 
   static std::string schedules_json() {
-    Json list = Json::array();
-    for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_entry_json(entry));
+    Json list = json_list(schedule_catalog(), schedule_entry_json);
     return Json{{"schema_version", 1}, {"schedules", list}}.text(2) + "\n";
   }
 
   static std::string codes_json() {
-    Json list = Json::array();
-    for (const ErrorCode& code : error_codes()) list.push_back(code_json(code));
+    Json list = json_list(error_codes(), code_json);
     return Json{{"schema_version", 1}, {"error_codes", list}}.text(2) + "\n";
   }
 

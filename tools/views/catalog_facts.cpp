@@ -56,12 +56,9 @@ std::string param_words(const ParamSpec& param) {
 }
 
 Json params_json(const std::vector<ParamSpec>& params) {
-  Json list = Json::array();
-  for (const ParamSpec& param : params) {
-    list.push_back(
-        {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
-  }
-  return list;
+  return json_list(params, [](const ParamSpec& param) -> Json {
+    return {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}};
+  });
 }
 
 std::string transform_text(const TransformEntry& entry, const ViewStyle& style) {
@@ -88,18 +85,17 @@ std::string transforms_text(const ViewStyle& style) {
 }
 
 std::string transforms_json() {
-  Json list = Json::array();
-  for (const TransformEntry& entry : transform_catalog()) {
-    list.push_back({{"name", entry.name},
-                    {"summary", entry.summary},
-                    {"citation", entry.citation},
-                    {"constraints", entry.constraints},
-                    {"params", params_json(entry.params)},
-                    {"certainty", to_string(entry.certainty)},
-                    {"certainty_note", entry.certainty_note},
-                    {"advice", entry.advice},
-                    {"uses_costs", entry.uses_costs}});
-  }
+  Json list = json_list(transform_catalog(), [](const TransformEntry& entry) -> Json {
+    return {{"name", entry.name},
+            {"summary", entry.summary},
+            {"citation", entry.citation},
+            {"constraints", entry.constraints},
+            {"params", params_json(entry.params)},
+            {"certainty", to_string(entry.certainty)},
+            {"certainty_note", entry.certainty_note},
+            {"advice", entry.advice},
+            {"uses_costs", entry.uses_costs}};
+  });
   return Json{{"schema_version", 1}, {"transforms", list}}.text(2) + "\n";
 }
 
@@ -154,15 +150,10 @@ std::string topologies_json() {
   list.push_back(
       {{"name", "ideal"}, {"form", "ideal"}, {"summary", kIdeal}, {"units", nullptr}, {"params", Json::array()}});
   for (const TopologyEntry& entry : topology_catalog()) {
-    Json params = Json::array();
-    for (const TopologyParam& param : entry.params) {
-      params.push_back({{"name", param.name},
-                        {"unit", kind_word(param.kind)},
-                        {"default", param.value},
-                        {"help", param.help},
-                        {"source", to_string(param.source)},
-                        {"origin", param.origin}});
-    }
+    Json params = json_list(entry.params, [](const TopologyParam& param) -> Json {
+      return {{"name", param.name}, {"unit", kind_word(param.kind)},     {"default", param.value},
+              {"help", param.help}, {"source", to_string(param.source)}, {"origin", param.origin}};
+    });
     list.push_back({{"name", entry.name},
                     {"form", entry.form},
                     {"summary", entry.summary},

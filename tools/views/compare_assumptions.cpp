@@ -8,6 +8,7 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 
 namespace debubble {
 
@@ -117,11 +118,7 @@ std::string assumptions_of_some(const ComparedAssumptions& assumptions, std::spa
   constexpr std::size_t kIndent = 2;
   std::string text;
   for (const std::string& line : assumption_lines(assumptions.of_some, reports)) {
-    std::string margin(kIndent, ' ');
-    for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 2 * kIndent)) {
-      text += margin + part + "\n";
-      margin = std::string(2 * kIndent, ' ');
-    }
+    text += paragraph_after(std::string(kIndent, ' '), line, style, 2 * kIndent);
   }
   return text;
 }

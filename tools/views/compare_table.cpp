@@ -18,6 +18,7 @@
 #include "tools/views/compare_columns.hpp"
 #include "tools/views/compare_reason.hpp"
 #include "tools/views/compare_rows.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 
@@ -95,13 +96,8 @@ std::size_t lines_of(const std::string& text) {
 
 std::string labelled(const ViewStyle& style, std::string_view label, std::string_view body) {
   const std::size_t indent = std::max<std::size_t>(7, label.size() + 1);
-  std::string lead = paint(style.color, kBold, label) + std::string(indent - label.size(), ' ');
-  std::string text;
-  for (const std::string& line : wrap(body, static_cast<std::size_t>(style.width) - indent)) {
-    text += lead + line + "\n";
-    lead = std::string(indent, ' ');
-  }
-  return text;
+  return paragraph_after(paint(style.color, kBold, label) + std::string(indent - label.size(), ' '), body, style,
+                         indent);
 }
 
 // Two columns under a title.

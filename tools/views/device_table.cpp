@@ -8,6 +8,7 @@
 
 #include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -94,13 +95,10 @@ std::string device_table(const Report& report, const ViewStyle& style) {
   for (const DeviceReport& device : report.devices) most = std::max(most, device.peak_memory);
   const Scale time = duration_scale(report.makespan);
   const Scale memory = size_scale(most);
-  const auto width = static_cast<std::size_t>(style.width);
   const std::vector<Field> fields = fields_of(report, time, memory);
-  std::string text = field_table(report, fields).folded(width);
   const std::string units =
       fmt::format("times in {}, memory in {}, activations in device shares", time.unit, memory.unit);
-  for (const std::string& line : wrap(units, width)) text += line + "\n";
-  return text;
+  return field_table(report, fields).folded(static_cast<std::size_t>(style.width)) + paragraph(units, style);
 }
 
 }  // namespace debubble

@@ -79,14 +79,13 @@ std::string hardware_text(const Hardware& hardware, const ViewStyle& style) {
 }
 
 Json hardware_json(const Hardware& hardware) {
-  Json figures = Json::array();
-  for (const Assumption& fact : hardware_facts(hardware)) {
-    figures.push_back({{"what", fact.key},
-                       {"value", fact.amount},
-                       {"meaning", fact.meaning},
-                       {"source", to_string(fact.source)},
-                       {"citation", fact.citation.empty() ? Json(nullptr) : Json(fact.citation)}});
-  }
+  Json figures = json_list(hardware_facts(hardware), [](const Assumption& fact) -> Json {
+    return {{"what", fact.key},
+            {"value", fact.amount},
+            {"meaning", fact.meaning},
+            {"source", to_string(fact.source)},
+            {"citation", fact.citation.empty() ? Json(nullptr) : Json(fact.citation)}};
+  });
   return {{"name", hardware.name}, {"summary", hardware_summary(hardware)}, {"figures", figures}};
 }
 

@@ -11,6 +11,7 @@
 #include "sim/core/words.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -98,13 +99,7 @@ std::string measured_view(const LivePlan& plan, const RunRecord& record, const s
 
 std::string stall_view(const Stall& stall, const ViewStyle& style) {
   std::string text = paint(style.color, kRed, "stuck") + ": " + stall.cause + "\n";
-  for (const DevicePosition& device : stall.devices) {
-    std::string margin = "  ";
-    for (const std::string& line : wrap(to_string(device), static_cast<std::size_t>(style.width) - 4)) {
-      text += margin + line + "\n";
-      margin = "    ";
-    }
-  }
+  for (const DevicePosition& device : stall.devices) text += paragraph_after("  ", to_string(device), style, 4);
   return text;
 }
 

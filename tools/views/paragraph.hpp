@@ -19,6 +19,20 @@ namespace debubble {
   return lines;
 }
 
+// The same behind `lead`, which takes so many columns as all further lines have blanks.
+[[nodiscard]] inline std::string paragraph_after(const std::string& lead, std::string_view text, std::size_t width,
+                                                 std::size_t indent) {
+  std::string lines;
+  for (const std::string& line : wrap(text, width - indent)) {
+    lines += (lines.empty() ? lead : std::string(indent, ' ')) + line + "\n";
+  }
+  return lines;
+}
+[[nodiscard]] inline std::string paragraph_after(const std::string& lead, std::string_view text, const ViewStyle& style,
+                                                 std::size_t indent) {
+  return paragraph_after(lead, text, static_cast<std::size_t>(style.width), indent);
+}
+
 // Text of the pages that are made from a catalog: docs/schedules.md and docs/planners.md.
 
 // For Markdown: "|" would end a table's cell and "<" might begin a tag; formulas hold both.

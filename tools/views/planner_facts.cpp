@@ -89,21 +89,20 @@ std::string planner_page() {
 }
 
 std::string planners_json() {
-  Json list = Json::array();
-  for (const PlannerEntry& entry : planner_catalog()) {
-    list.push_back({{"name", entry.name},
-                    {"summary", entry.summary},
-                    {"objective", entry.objective},
-                    {"cost_model", entry.cost_model},
-                    {"assumes", entry.assumes},
-                    {"published", entry.published},
-                    {"faults", entry.faults.empty() ? Json(nullptr) : Json(entry.faults)},
-                    {"params", params_json(entry.params)},
-                    {"certainty", to_string(entry.certainty)},
-                    {"certainty_note", entry.certainty_note},
-                    {"advice", entry.advice},
-                    {"citation", entry.citation}});
-  }
+  Json list = json_list(planner_catalog(), [](const PlannerEntry& entry) -> Json {
+    return {{"name", entry.name},
+            {"summary", entry.summary},
+            {"objective", entry.objective},
+            {"cost_model", entry.cost_model},
+            {"assumes", entry.assumes},
+            {"published", entry.published},
+            {"faults", entry.faults.empty() ? Json(nullptr) : Json(entry.faults)},
+            {"params", params_json(entry.params)},
+            {"certainty", to_string(entry.certainty)},
+            {"certainty_note", entry.certainty_note},
+            {"advice", entry.advice},
+            {"citation", entry.citation}};
+  });
   return Json{{"schema_version", 1}, {"planners", list}}.text(2) + "\n";
 }
 

@@ -13,6 +13,7 @@
 #include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -213,8 +214,7 @@ void add_measurement(const Measurement& measured, Table& table) {
 
 std::string profile_view(const Profile& profile, std::span<const std::string> notes, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
-  std::string text;
-  for (const std::string& line : wrap(profile_title(profile), width)) text += paint(style.color, kBold, line) + "\n";
+  std::string text = title_lines(profile_title(profile), style);
   text += "\n" + times_table(profile, width) + "\n" + memory_table(profile, width) + "\n";
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   if (profile.measurement) add_measurement(*profile.measurement, table);

@@ -8,6 +8,7 @@
 
 #include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -68,10 +69,7 @@ std::string stream_table(const Report& report, const ViewStyle& style) {
     }
     table.add_row(version_row(stream.stages[s], ahead));
   }
-  const auto width = static_cast<std::size_t>(style.width);
-  std::string text = table.folded(width);
-  for (const std::string& line : wrap(stream_legend(stream, ahead), width)) text += line + "\n";
-  return text;
+  return table.folded(static_cast<std::size_t>(style.width)) + paragraph(stream_legend(stream, ahead), style);
 }
 
 std::string stream_pace(const StreamReport& stream) {

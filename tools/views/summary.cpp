@@ -17,6 +17,7 @@
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/device_table.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/range_words.hpp"
 #include "tools/views/stream_table.hpp"
 #include "tools/views/table.hpp"
@@ -280,11 +281,7 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
   for (const Deadlock::Wait& wait : deadlock.cycle) {
     const std::string sentence = fmt::format("d{} cannot start {} (position {} of its row): it waits for {}",
                                              wait.device, to_string(wait.op), wait.position, to_string(wait.waits_for));
-    std::string margin = "  ";
-    for (const std::string& line : wrap(sentence, static_cast<std::size_t>(style.width) - 4)) {
-      text += margin + line + "\n";
-      margin = "    ";
-    }
+    text += paragraph_after("  ", sentence, style, 4);
   }
   return text;
 }

@@ -26,8 +26,7 @@ Json noise_json(const std::optional<Noise>& noise) {
   if (!noise) return nullptr;
   Json setups = Json::array();
   for (const RepeatedSetup& setup : noise->setups) {
-    Json records = Json::array();
-    for (const ResultRecord* record : setup.records) records.push_back(record->id);
+    Json records = json_list(setup.records, [](const ResultRecord* record) { return record->id; });
     setups.push_back({{"records", records}, {"ratio", setup.ratio}});
   }
   return {{"median_ratio", noise->median}, {"largest_ratio", noise->largest}, {"setups", setups}};
@@ -53,10 +52,8 @@ Json record_json(const JudgedSource& source, const JudgedRecord& judged) {
 }
 
 Json source_json(const JudgedSource& judged) {
-  Json records = Json::array();
-  for (const JudgedRecord& record : judged.records) records.push_back(record_json(judged, record));
-  Json summaries = Json::array();
-  for (const ErrorSummary& summary : judged.summaries) summaries.push_back(summary_json(summary));
+  Json records = json_list(judged.records, [&](const JudgedRecord& record) { return record_json(judged, record); });
+  Json summaries = json_list(judged.summaries, summary_json);
   return {{"source", judged.source->name},
           {"title", judged.source->title},
           {"where", judged.source->where},
@@ -71,12 +68,10 @@ Json source_json(const JudgedSource& judged) {
 
 std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                           const JudgedRanges& ranges, const std::string& command_line) {
-  Json list = Json::array();
-  for (const JudgedSource& judged : sources) list.push_back(source_json(judged));
-  Json unusable = Json::array();
-  for (const UnusableResult& one : results.unusable) {
-    unusable.push_back({{"id", one.id}, {"source", one.source}, {"reason", one.reason}});
-  }
+  Json list = json_list(sources, source_json);
+  Json unusable = json_list(results.unusable, [](const UnusableResult& one) -> Json {
+    return {{"id", one.id}, {"source", one.source}, {"reason", one.reason}};
+  });
   const Json document{{"schema", "debubble.accuracy/3"},  {"version", std::string(kVersion)},
                       {"command", command_line},          {"sources", list},
                       {"ranges", ranges_json_of(ranges)}, {"unusable", unusable}};

@@ -29,15 +29,10 @@ Json pairs_json(const PairCounts& pairs) {
 }
 
 Json source_ranges_json(const SourceRanges& one) {
-  Json steps = Json::array();
-  for (const RangedStep& step : one.steps) {
-    steps.push_back({{"id", step.record->id},
-                     {"measured", step.measured},
-                     {"predicted", step.predicted},
-                     {"low", step.low},
-                     {"high", step.high},
-                     {"kinds", time_kinds_json(step.kinds)}});
-  }
+  Json steps = json_list(one.steps, [](const RangedStep& step) -> Json {
+    return {{"id", step.record->id}, {"measured", step.measured}, {"predicted", step.predicted},
+            {"low", step.low},       {"high", step.high},         {"kinds", time_kinds_json(step.kinds)}};
+  });
   return {{"source", one.source},
           {"experts", one.experts},
           {"counts", counts_json(one.counts)},
@@ -80,8 +75,7 @@ std::string ranges_text(const JudgedRanges& ranges, const ViewStyle& style) {
 
 Json ranges_json_of(const JudgedRanges& ranges) {
   if (ranges.counts.all() == 0) return nullptr;
-  Json sources = Json::array();
-  for (const SourceRanges& one : ranges.sources) sources.push_back(source_ranges_json(one));
+  Json sources = json_list(ranges.sources, source_ranges_json);
   return {{"asked_coverage", kRangeCoverage},
           {"dense", counts_json(ranges.dense)},
           {"experts", counts_json(ranges.experts)},

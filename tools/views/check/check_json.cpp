@@ -19,11 +19,9 @@ Json diagnostic_json(const Diagnostic& one) {
 Json value_of(const std::string& text) { return text.empty() ? Json(nullptr) : Json::parse(text); }
 
 Json prediction_json(const PredictionResult& prediction) {
-  Json changes = Json::array();
-  for (const NumberChange& change : prediction.changes) {
-    changes.push_back(
-        {{"number", change.number}, {"before", value_of(change.before)}, {"after", value_of(change.after)}});
-  }
+  Json changes = json_list(prediction.changes, [](const NumberChange& change) -> Json {
+    return {{"number", change.number}, {"before", value_of(change.before)}, {"after", value_of(change.after)}};
+  });
   return {
       {"state", to_string(prediction.state)}, {"changes", changes}, {"deadlock", text_or_null(prediction.deadlock)}};
 }
@@ -71,8 +69,7 @@ const char* state_text(MeasurementResult::State state) {
 }
 
 Json measurement_json(const MeasurementResult& measurement) {
-  Json metrics = Json::array();
-  for (const MetricResult& metric : measurement.metrics) metrics.push_back(metric_json(metric));
+  Json metrics = json_list(measurement.metrics, metric_json);
   const bool judged = measurement.state == MeasurementResult::State::kJudged;
   const bool missing = measurement.state == MeasurementResult::State::kMissing;
   return {{"state", state_text(measurement.state)},
@@ -93,18 +90,15 @@ Json measurement_json(const MeasurementResult& measurement) {
 }
 
 Json suite_json(const SuiteResult& suite) {
-  Json scenarios = Json::array();
-  for (const ScenarioResult& scenario : suite.scenarios) {
-    scenarios.push_back(
-        {{"name", scenario.name},
-         {"line", scenario.line},
-         {"required", scenario.required},
-         {"outcome", to_string(outcome_of(scenario, suite.accepted))},
-         {"prediction", prediction_json(scenario.prediction)},
-         {"measurement", scenario.measurement ? measurement_json(*scenario.measurement) : Json(nullptr)}});
-  }
-  Json errors = Json::array();
-  for (const Diagnostic& error : suite.errors) errors.push_back(diagnostic_json(error));
+  Json scenarios = json_list(suite.scenarios, [&](const ScenarioResult& scenario) -> Json {
+    return {{"name", scenario.name},
+            {"line", scenario.line},
+            {"required", scenario.required},
+            {"outcome", to_string(outcome_of(scenario, suite.accepted))},
+            {"prediction", prediction_json(scenario.prediction)},
+            {"measurement", scenario.measurement ? measurement_json(*scenario.measurement) : Json(nullptr)}};
+  });
+  Json errors = json_list(suite.errors, diagnostic_json);
   return {{"file", suite.file},
           {"name", text_or_null(suite.name)},
           {"baseline",
@@ -120,10 +114,7 @@ Json suite_json(const SuiteResult& suite) {
 
 std::string check_json(const CheckResult& result, const ToolFacts& tool) {
   const Tally tally = tally_of(result);
-  Json json;
-  json["schema_version"] = 1;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(1, tool);
   json["exit_status"] = status_of(result);
   json["summary"] = {{"scenarios", tally.scenarios},
                      {"pass", tally.pass},
@@ -132,8 +123,7 @@ std::string check_json(const CheckResult& result, const ToolFacts& tool) {
                      {"skipped", tally.skipped},
                      {"missing", tally.missing},
                      {"bad_suites", tally.bad_suites}};
-  json["suites"] = Json::array();
-  for (const SuiteResult& suite : result.suites) json["suites"].push_back(suite_json(suite));
+  json["suites"] = json_list(result.suites, suite_json);
   return json.text(2) + "\n";
 }
 

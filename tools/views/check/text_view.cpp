@@ -10,6 +10,7 @@
 #include "sim/core/at.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/check/wording.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -85,11 +86,7 @@ class TextView {
   void paragraph(std::string_view lead, const std::string& body, std::size_t indent) {
     const auto width = static_cast<std::size_t>(style_.width);
     const std::size_t room = width - std::min(width - 20, indent);
-    std::string margin(lead);
-    for (const std::string& line : wrap(printable(body), room)) {
-      out_ += margin + line + "\n";
-      margin = std::string(indent, ' ');
-    }
+    out_ += paragraph_after(std::string(lead), printable(body), room + indent, indent);
   }
   void line_below(const std::string& body) { paragraph(std::string(kIndent, ' '), body, kIndent); }
   // Commands are copied: never wrapped.

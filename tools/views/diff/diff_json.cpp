@@ -11,15 +11,6 @@ namespace {
 
 constexpr int kDiffVersion = 1;
 
-Json diff_schedule(const ScheduleFacts& facts) {
-  Json params = Json::object();
-  for (const auto& [name, value] : facts.params) params[name] = value;
-  return {{"name", facts.name},     {"devices", facts.devices},
-          {"stages", facts.stages}, {"microbatches", facts.microbatches},
-          {"chunks", facts.chunks}, {"replicas", facts.replicas},
-          {"params", params}};
-}
-
 Json side_json(const RunRecord& record, const std::string& name, std::size_t iteration) {
   const RunOrigin& origin = record.origin;
   return {{"name", name},
@@ -126,17 +117,15 @@ Json durations_json(const Figure<Nanoseconds>& duration) {
 }
 
 Json ops_json(const std::vector<OpDurations>& all) {
-  Json list = Json::array();
-  for (const OpDurations& ops : all) {
-    list.push_back({{"device", ops.device},
-                    {"kind", std::string(1, letter(ops.op.kind))},
-                    {"stage", ops.op.stage},
-                    {"partner_kind", ops.paired ? Json(std::string(1, letter(ops.partner.kind))) : Json(nullptr)},
-                    {"partner_stage", ops.paired ? Json(ops.partner.stage) : Json(nullptr)},
-                    {"count", ops.count},
-                    {"duration_ns", durations_json(ops.duration)}});
-  }
-  return list;
+  return json_list(all, [](const OpDurations& ops) -> Json {
+    return {{"device", ops.device},
+            {"kind", std::string(1, letter(ops.op.kind))},
+            {"stage", ops.op.stage},
+            {"partner_kind", ops.paired ? Json(std::string(1, letter(ops.partner.kind))) : Json(nullptr)},
+            {"partner_stage", ops.paired ? Json(ops.partner.stage) : Json(nullptr)},
+            {"count", ops.count},
+            {"duration_ns", durations_json(ops.duration)}};
+  });
 }
 
 Json links_json(const Diff& diff) {
@@ -191,11 +180,8 @@ const char* enum_word(PredictionBasis basis) {
 std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   const Comparison& comparison = diff.comparison;
   const bool own = diff.predicted_name.empty();
-  Json json = Json::object();
-  json["schema_version"] = kDiffVersion;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
-  json["schedule"] = diff_schedule(diff.predicted_report.schedule);
+  Json json = json_head(kDiffVersion, tool);
+  json["schedule"] = schedule_json(diff.predicted_report.schedule);
   json["assumptions"] = assumptions_json(diff.predicted.assumptions);
   json["predicted"] =
       side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
@@ -221,14 +207,12 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
     causes[to_string(static_cast<GapCause>(i))] = at(comparison.gap_by_cause, i);
   }
   json["gap_by_cause_ns"] = causes;
-  json["gap_parts"] = Json::array();
-  for (const GapPart& part : comparison.parts) json["gap_parts"].push_back(part_json(part));
+  json["gap_parts"] = json_list(comparison.parts, part_json);
   json["first_divergence"] = divergence_json(comparison.first_divergence);
   json["divergence_tolerance_ns"] = comparison.tolerance;
-  json["losses"] = Json::array();
-  for (const LossItem& loss : diff.measured.losses) {
-    json["losses"].push_back({{"what", loss.what}, {"count", loss.count}});
-  }
+  json["losses"] = json_list(diff.measured.losses, [](const LossItem& loss) -> Json {
+    return {{"what", loss.what}, {"count", loss.count}};
+  });
   return json.text(2) + "\n";
 }
 

@@ -15,6 +15,7 @@
 #include "tools/views/ansi.hpp"
 #include "tools/views/diff/figures.hpp"
 #include "tools/views/diff/words.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -135,12 +136,7 @@ class View {
 
   // "  clocks     one clock", wrapped after the name.
   void add_named(const std::string& name, const std::string& text, std::size_t indent, std::size_t column) {
-    bool first = true;
-    for (const std::string& one : wrap(text, width() - column)) {
-      const std::string lead = first ? std::string(indent, ' ') + name : "";
-      line(pad_right(lead, column) + one);
-      first = false;
-    }
+    text_ += paragraph_after(pad_right(std::string(indent, ' ') + name, column), text, style_, column);
   }
   void add_fact(const std::string& name, const std::string& text) { add_named(name, text, 2, 13); }
   void add_item(const std::string& name, const std::string& text) { add_named(name, text, 0, 7); }

@@ -27,14 +27,12 @@ const char* rank_word(TimerFigure::Of of) {
 }
 
 Json timers_json(const LogDiff& diff) {
-  Json list = Json::array();
-  for (const TimerFigure& timer : diff.timers) {
-    list.push_back({{"timer", timer.name},
-                    {"of", rank_word(timer.of)},
-                    {"device", timer.of == TimerFigure::Of::kDevice ? Json(timer.device) : Json(nullptr)},
-                    {"time_ns", figure_json(timer.time)}});
-  }
-  return list;
+  return json_list(diff.timers, [](const TimerFigure& timer) -> Json {
+    return {{"timer", timer.name},
+            {"of", rank_word(timer.of)},
+            {"device", timer.of == TimerFigure::Of::kDevice ? Json(timer.device) : Json(nullptr)},
+            {"time_ns", figure_json(timer.time)}};
+  });
 }
 
 // null: the log does not say it.
@@ -49,16 +47,14 @@ Json bubble_json(const LogDiff& diff) {
 }
 
 Json device_bubbles_json(const LogDiff& diff) {
-  Json list = Json::array();
-  for (const DeviceBubble& one : diff.bubbles) {
-    list.push_back({{"device", one.device},
-                    {"bubble", figure_json(one.share)},
-                    {"forward_transfers", one.forward},
-                    {"backward_transfers", one.backward},
-                    {"both_transfers", one.both},
-                    {"end", one.end}});
-  }
-  return list;
+  return json_list(diff.bubbles, [](const DeviceBubble& one) -> Json {
+    return {{"device", one.device},
+            {"bubble", figure_json(one.share)},
+            {"forward_transfers", one.forward},
+            {"backward_transfers", one.backward},
+            {"both_transfers", one.both},
+            {"end", one.end}};
+  });
 }
 
 Json stages_json(const LogDiff& diff) {
@@ -83,10 +79,7 @@ const char* hardware_source(const LogDiff& diff) {
 
 std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   const ScheduleFacts& facts = diff.predicted.schedule;
-  Json json = Json::object();
-  json["schema_version"] = kLogDiffVersion;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(kLogDiffVersion, tool);
   json["log"] = diff.log_name;
   json["predicted_from"] = diff.predicted_name.empty() ? diff.log_name : diff.predicted_name;
   json["hardware"] = {{"name", diff.hardware.empty() ? Json(nullptr) : Json(diff.hardware)},
@@ -94,10 +87,9 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   json["schedule"] = {
       {"name", facts.name}, {"devices", facts.devices}, {"microbatches", facts.microbatches}, {"chunks", facts.chunks}};
   json["assumptions"] = assumptions_json(diff.predicted.assumptions);
-  json["not_in_log"] = Json::array();
-  for (const AssumedArgument& one : diff.assumed) {
-    json["not_in_log"].push_back({{"argument", one.name}, {"taken", one.taken}});
-  }
+  json["not_in_log"] = json_list(diff.assumed, [](const AssumedArgument& one) -> Json {
+    return {{"argument", one.name}, {"taken", one.taken}};
+  });
   json["notes"] = diff.notes;
   json["lines"] = diff.lines;
   json["lines_left_out"] = diff.left_out;
@@ -112,14 +104,13 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   json["samples_per_s"] = figure_or_null(diff.samples_per_second);
   json["tokens_per_s"] = figure_or_null(diff.tokens_per_second);
   json["timers"] = timers_json(diff);
-  json["idle"] = Json::array();
-  for (const IdleFigure& idle : diff.idle) {
-    json["idle"].push_back({{"device", idle.device}, {"idle_share", figure_json(idle.share)}});
-  }
+  json["idle"] = json_list(diff.idle, [](const IdleFigure& idle) -> Json {
+    return {{"device", idle.device}, {"idle_share", figure_json(idle.share)}};
+  });
   json["bubbles"] = device_bubbles_json(diff);
   const PeakMemory peak = diff.peak_memory();
   json["peak_memory"] = {{"predicted_bytes", peak.predicted},
-                         {"measured_bytes", peak.measured ? Json(*peak.measured) : Json(nullptr)},
+                         {"measured_bytes", peak.measured},
                          {"gap_bytes", peak.measured ? Json(*peak.measured - peak.predicted) : Json(nullptr)}};
   json["memory"] = stages_json(diff);
   return json.text(2) + "\n";

@@ -14,6 +14,7 @@
 #include "tools/views/assumption_lines.hpp"
 #include "tools/views/diff/log_diff_views.hpp"
 #include "tools/views/diff/words.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 
@@ -56,11 +57,7 @@ class LogView {
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(style_.width); }
 
   void add_named(const std::string& name, const std::string& text, std::size_t indent, std::size_t column) {
-    bool first = true;
-    for (const std::string& one : wrap(text, width() - column)) {
-      text_ += pad_right(first ? std::string(indent, ' ') + name : "", column) + one + "\n";
-      first = false;
-    }
+    text_ += paragraph_after(pad_right(std::string(indent, ' ') + name, column), text, style_, column);
   }
   void add_item(const std::string& name, const std::string& text) { add_named(name, text, 0, 7); }
 

@@ -7,6 +7,7 @@
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
+#include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -153,11 +154,7 @@ std::string layer_words(const LayerCost& layer) {
 
 std::string cost_story_text(const CostStory& story, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
-  const auto head = [&](const std::string& line) {
-    std::string text;
-    for (const std::string& part : wrap(line, width)) text += paint(style.color, kBold, part) + "\n";
-    return text;
-  };
+  const auto head = [&](const std::string& line) { return title_lines(line, style); };
   std::string text = paragraph(
       "One rank, one microbatch. F forward; I and W gradients of inputs and of weights, together B; R recomputed. "
       "n: kernels. Collectives: their buffers' bytes, and the time that nothing hides. All times are modelled.",

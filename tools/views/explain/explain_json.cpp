@@ -13,15 +13,14 @@ namespace {
 constexpr int kExplainVersion = 1;
 
 Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
-  return {{"schema_version", kExplainVersion},
-          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
-          {"command_line", tool.command_line},
-          {"topic", topic},
-          {"schedule", run.result.report.schedule.name},
-          {"devices", run.job.schedule.devices},
-          {"microbatches", run.job.schedule.microbatches},
-          {"assumptions", assumptions_json(run.result.report.assumptions)},
-          {"makespan_ns", run.result.report.makespan}};
+  Json json = json_head(kExplainVersion, tool);
+  json["topic"] = topic;
+  json["schedule"] = run.result.report.schedule.name;
+  json["devices"] = run.job.schedule.devices;
+  json["microbatches"] = run.job.schedule.microbatches;
+  json["assumptions"] = assumptions_json(run.result.report.assumptions);
+  json["makespan_ns"] = run.result.report.makespan;
+  return json;
 }
 
 std::string explain_dump(const Json& json) { return json.text(2) + "\n"; }
@@ -56,8 +55,7 @@ std::string op_story_json(const OpStory& story, const Simulated& run, const Tool
   const Timeline& timeline = run.result.timeline;
   const Span& span = at(timeline.spans, story.span);
   Json json = opened("op", run, tool);
-  Json chain = Json::array();
-  for (const WaitedFor& wait : story.chain) chain.push_back(waited_json(wait, timeline));
+  Json chain = json_list(story.chain, [&](const WaitedFor& wait) { return waited_json(wait, timeline); });
   json["op"] = {{"name", to_string(story.op)},
                 {"cell", name_of(span, timeline)},
                 {"device", span.device},
@@ -79,36 +77,29 @@ std::string step_story_json(const StepStory& story, const Simulated& run, const 
   json["limit"] = story.advice.limit;
   json["limit_detail"] = limit_json(story.limit);
   json["also"] = story.also;
-  Json shares = Json::array();
-  for (const PathShare& share : story.shares) shares.push_back({{"what", share.what}, {"time_ns", share.time}});
+  Json shares = json_list(story.shares, [](const PathShare& share) -> Json {
+    return {{"what", share.what}, {"time_ns", share.time}};
+  });
   json["critical_path_shares"] = shares;
-  Json path = Json::array();
-  for (const PathGroup& group : story.path) {
-    path.push_back({{"begin_ns", group.begin},
-                    {"end_ns", group.end},
-                    {"what", group.what},
-                    {"things", group.things},
-                    {"compute_ns", group.compute},
-                    {"transfer_ns", group.transfer}});
-  }
+  Json path = json_list(story.path, [](const PathGroup& group) -> Json {
+    return {{"begin_ns", group.begin}, {"end_ns", group.end},         {"what", group.what},
+            {"things", group.things},  {"compute_ns", group.compute}, {"transfer_ns", group.transfer}};
+  });
   json["critical_path"] = path;
-  Json changes = Json::array();
-  for (const Improvement& one : story.improvements) {
-    changes.push_back({{"what", one.what},
-                       {"gain_ratio", one.gain},
-                       {"makespan_ns", one.step},
-                       {"microbatches", one.microbatches},
-                       {"runs_in", one.runs_in},
-                       {"price", one.price.empty() ? Json(nullptr) : Json(one.price)},
-                       {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
-  }
+  Json changes = json_list(story.improvements, [](const Improvement& one) -> Json {
+    return {{"what", one.what},
+            {"gain_ratio", one.gain},
+            {"makespan_ns", one.step},
+            {"microbatches", one.microbatches},
+            {"runs_in", one.runs_in},
+            {"price", one.price.empty() ? Json(nullptr) : Json(one.price)},
+            {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}};
+  });
   json["changes"] = changes;
   return explain_dump(json);
 }
 
 namespace {
-
-constexpr int kCostVersion = 1;
 
 Json op_json(const OpCost& cost) {
   return {{"name", cost.op.name},
@@ -128,8 +119,7 @@ Json phase_json(const PhaseCost& phase) {
 }
 
 Json layer_json(const LayerCost& layer) {
-  Json ops = Json::array();
-  for (const OpCost& cost : layer.ops) ops.push_back(op_json(cost));
+  Json ops = json_list(layer.ops, op_json);
   Json classes = Json::array();
   const std::array<ClassCost, 6> costs = class_costs(layer);
   for (std::size_t k = 0; k < costs.size(); ++k) {
@@ -177,23 +167,12 @@ void add_wait_row(const LayerCost& layer, const char* pass, const PhaseCost& who
 }  // namespace
 
 std::string cost_story_json(const CostStory& story, const Simulated& run, const ToolFacts& tool) {
-  Json layers = Json::array();
-  for (const LayerCost& layer : story.layers) layers.push_back(layer_json(layer));
-  Json changes = Json::array();
-  for (const CostTrial& one : story.changes) changes.push_back(trial_row_json(one));
-  const Json json = {{"schema_version", kCostVersion},
-                     {"tool", {{"name", "debubble"}, {"version", tool.version}}},
-                     {"command_line", tool.command_line},
-                     {"topic", "cost"},
-                     {"schedule", run.result.report.schedule.name},
-                     {"devices", run.job.schedule.devices},
-                     {"microbatches", run.job.schedule.microbatches},
-                     {"assumptions", assumptions_json(run.result.report.assumptions)},
-                     {"makespan_ns", story.step},
-                     {"kinds_of_devices", story.classes_of_devices},
-                     {"layers", std::move(layers)},
-                     {"cost_changes", std::move(changes)}};
-  return json.text(2) + "\n";
+  Json json = opened("cost", run, tool);
+  json["makespan_ns"] = story.step;
+  json["kinds_of_devices"] = story.classes_of_devices;
+  json["layers"] = json_list(story.layers, layer_json);
+  json["cost_changes"] = json_list(story.changes, trial_row_json);
+  return explain_dump(json);
 }
 
 std::string cost_story_csv(const CostStory& story) {

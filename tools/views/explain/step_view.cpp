@@ -8,6 +8,7 @@
 #include "sim/core/quantities.hpp"
 #include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -86,12 +87,9 @@ std::string changes_text(const StepStory& story, const Simulated& run, std::size
         fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.result.report.makespan));
     if (!one.price.empty()) line += "; " + one.price;
     if (!one.runs_in.empty()) line += fmt::format("; runs today in {}", fmt::join(one.runs_in, ", "));
-    std::string margin = "  ";
-    for (const std::string& part : wrap(line, width - 5)) {
-      text += margin + part + "\n";
-      margin = "     ";
-    }
+    text += paragraph_after("  ", line, width, 5);
     if (one.command.empty()) continue;
+    std::string margin = "     ";
     for (const std::string& part : command_lines(one.command, width - 7)) {
       text += margin + part + "\n";
       margin = "       ";
@@ -119,13 +117,7 @@ std::string step_story_text(const StepStory& story, const Simulated& run, const 
   std::string text = head("what limits it");
   std::vector<std::string> limits{story.advice.limit};
   limits.insert(limits.end(), story.also.begin(), story.also.end());
-  for (const std::string& limit : limits) {
-    std::string margin = "  ";
-    for (const std::string& line : wrap(limit, width - 4)) {
-      text += margin + line + "\n";
-      margin = "    ";
-    }
-  }
+  for (const std::string& limit : limits) text += paragraph_after("  ", limit, width, 4);
   text += "\n" + head("what would help most, each simulated") + changes_text(story, run, width);
   text += "\n" + head("what its critical path consists of") + shares_text(story, run, width);
   return text + "\n" + head("the critical path") + path_text(story.path, run, width);

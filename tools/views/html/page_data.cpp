@@ -23,8 +23,7 @@ std::string page_header(const Page& page, std::string& bytes) {
   };
   for (const PageDocument& document : page.documents) add(document.name, document.text);
   add("report.txt", page.text);
-  Json runs = Json::array();
-  for (const PageRun& run : page.runs) runs.push_back(run_tables(run, bytes));
+  Json runs = json_list(page.runs, [&](const PageRun& run) { return run_tables(run, bytes); });
   const Json header = {{"page_version", kPageVersion},
                        {"verb", page.verb},
                        {"command_line", page.command_line},

@@ -12,7 +12,7 @@
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
-#include "tools/views/planner_trials.hpp"
+#include "tools/views/planner_decision.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -132,10 +132,10 @@ std::vector<std::string> introduction(const PlannerAnswers& answers) {
   lines.push_back("asked about " + planner_job_text(answers.job) + ", each of " + counted(answers.samples, "sample") +
                   (answers.ranks > 1 ? fmt::format("; a device is {} GPUs", answers.ranks) : ""));
   if (!answers.plan) {
-    lines.push_back("devices: " + devices_text(answers.job));
+    if (!equal_types(answers.job)) lines.push_back("devices: " + devices_text(answers.job));
     lines.push_back(
-        "Every row is simulated as a step of 1F1B in which replicas take shares of each microbatch; the update of the "
-        "weights is left out.");
+        "Every row is simulated as a step of 1F1B, optpipe's in its own order, in which replicas take shares of each "
+        "microbatch; the update of the weights is left out.");
   } else {
     add_plan_lines(answers, lines);
   }
@@ -148,8 +148,8 @@ std::vector<std::string> introduction(const PlannerAnswers& answers) {
 
 std::string title(const PlannerAnswers& answers) {
   if (!answers.plan) {
-    return fmt::format("planners for {} on {} that differ", printable(answers.job.model),
-                       counted(answers.job.device_count(), "device"));
+    return fmt::format("planners for {} on {}{}", printable(answers.job.model),
+                       counted(answers.job.device_count(), "device"), equal_types(answers.job) ? "" : " that differ");
   }
   return fmt::format("planners for {} on {}, {} per step", printable(answers.job.model),
                      counted(answers.plan->asked.request.gpus, "GPU"),
@@ -188,12 +188,9 @@ std::string remarks(const PlannerAnswers& answers, const ViewStyle& style) {
 }
 
 Json decided_stages_json(const std::vector<PlannerStage>& stages) {
-  Json list = Json::array();
-  for (const PlannerStage& stage : stages) {
-    list.push_back(
-        {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", Json(stage.devices)}});
-  }
-  return list;
+  return json_list(stages, [](const PlannerStage& stage) -> Json {
+    return {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", Json(stage.devices)}};
+  });
 }
 
 Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
@@ -213,28 +210,26 @@ Json answer_json(const PlannerAnswers& answers, const PlannerAnswer& row) {
           {"simulated_as", simulated ? Json(row.choice ? "run" : "shares") : Json(nullptr)},
           {"run", row.choice ? Json(to_string(*row.choice)) : Json(nullptr)},
           {"command", row.choice ? Json(answer_command(answers, row)) : Json(nullptr)},
-          {"predicted_makespan_ns", row.predicted ? Json(*row.predicted) : Json(nullptr)},
+          {"predicted_makespan_ns", row.predicted},
           {"makespan_ns", simulated ? Json(row.step) : Json(nullptr)},
-          {"predicted_step_ns", row.predicted ? Json(*row.predicted) : Json(nullptr)},
+          {"predicted_step_ns", row.predicted},
           {"step_ns", simulated ? Json(row.step) : Json(nullptr)},
-          {"regret_ppm", row.regret_ppm ? Json(*row.regret_ppm) : Json(nullptr)},
+          {"regret_ppm", row.regret_ppm},
           {"peak_memory_bytes", simulated ? Json(row.peak) : Json(nullptr)},
           {"fits", simulated ? Json(row.fits) : Json(nullptr)}};
 }
 
 Json asked_job_json(const PlannerAnswers& answers) {
   const PlannerJob& job = answers.job;
-  Json types = Json::array();
-  for (const PlannerDeviceType& type : job.types) {
-    types.push_back({{"name", type.name},
-                     {"time_factor", type.time_factor},
-                     {"memory_bytes", type.memory},
-                     {"bandwidth_bytes_per_s", type.bandwidth}});
-  }
-  Json levels = Json::array();
-  for (const PlannerLevel& level : job.levels) {
-    levels.push_back({{"members", level.members}, {"bandwidth_bytes_per_s", level.bandwidth}});
-  }
+  Json types = json_list(job.types, [](const PlannerDeviceType& type) -> Json {
+    return {{"name", type.name},
+            {"time_factor", type.time_factor},
+            {"memory_bytes", type.memory},
+            {"bandwidth_bytes_per_s", type.bandwidth}};
+  });
+  Json levels = json_list(job.levels, [](const PlannerLevel& level) -> Json {
+    return {{"members", level.members}, {"bandwidth_bytes_per_s", level.bandwidth}};
+  });
   return {{"model", job.model},
           {"layers", job.layer_count()},
           {"gpus_per_device", answers.ranks},
@@ -261,13 +256,9 @@ std::string planner_answers_text(const PlannerAnswers& answers, const ViewStyle&
 }
 
 std::string planner_answers_json(const PlannerAnswers& answers, const ToolFacts& tool) {
-  Json json = Json::object();
-  json["schema_version"] = 1;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(1, tool);
   json["job"] = asked_job_json(answers);
-  json["planners"] = Json::array();
-  for (const PlannerAnswer& row : answers.rows) json["planners"].push_back(answer_json(answers, row));
+  json["planners"] = json_list(answers.rows, [&](const PlannerAnswer& row) { return answer_json(answers, row); });
   return json.text(2) + "\n";
 }
 

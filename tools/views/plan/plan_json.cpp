@@ -207,10 +207,7 @@ std::string number(const std::optional<double>& value) { return value ? fmt::for
 }  // namespace
 
 std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) {
-  Json json = Json::object();
-  json["schema_version"] = kPlanVersion;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(kPlanVersion, tool);
   json["gpus"] = plan.asked.request.gpus;
   json["global_batch"] = plan.asked.request.global_batch;
   json["objective"] = plan.asked.options.objective == PlanObjective::kMemory ? "memory" : "step";

@@ -18,6 +18,7 @@
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/assumption_lines.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/plan/front_view.hpp"
 #include "tools/views/plan/own_view.hpp"
 #include "tools/views/plan/rows_view.hpp"
@@ -84,11 +85,7 @@ class PlanText {
   void line(const std::string& text) { text_ += text + "\n"; }
 
   void item(const std::string& name, const std::string& text) {
-    bool first = true;
-    for (const std::string& one : wrap(text, static_cast<std::size_t>(style_.width) - kColumn)) {
-      line(pad_right(first ? name : "", kColumn) + one);
-      first = false;
-    }
+    text_ += paragraph_after(pad_right(name, kColumn), text, style_, kColumn);
   }
 
   void items(const std::string& name, const std::vector<std::string>& texts) {

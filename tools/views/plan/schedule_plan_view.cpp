@@ -106,10 +106,7 @@ std::string schedule_plan_view(const SchedulePlan& plan, std::size_t top, const 
 }
 
 std::string schedule_plan_json(const SchedulePlan& plan, const ToolFacts& tool) {
-  Json json = Json::object();
-  json["schema_version"] = 1;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(1, tool);
   json["devices"] = plan.devices;
   json["microbatches"] = plan.microbatches;
   json["memory_limit"] = plan.limit;

@@ -11,6 +11,7 @@
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/paragraph.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -92,9 +93,7 @@ std::string better_asynchronous(const SweepBlock& sum, const SweepSpace& space, 
   const std::string sentence =
       fmt::format("{} is better by {} (step {}), but asynchronous: gradients of older weights do not train the same",
                   named_row(*sum.asynchronous, space), merit, format_duration(sum.asynchronous->makespan));
-  std::string text;
-  for (const std::string& line : wrap(sentence, static_cast<std::size_t>(style.width))) text += line + "\n";
-  return text;
+  return paragraph(sentence, style);
 }
 
 std::string failures(const SweepBlock& sum, const ViewStyle& style) {

@@ -96,23 +96,18 @@ Json sensitivity_json(const Sensitivity& sensitivity) {
 }
 
 Json candidates_json(const std::vector<Candidate>& candidates) {
-  Json list = Json::array();
-  for (const Candidate& candidate : candidates) {
-    list.push_back({{"change", candidate.label},
-                    {"makespan_ns", candidate.step},
-                    {"microbatches", candidate.microbatches},
-                    {"gain_ratio", number_or_null(candidate.gain)}});
-  }
-  return list;
+  return json_list(candidates, [](const Candidate& candidate) -> Json {
+    return {{"change", candidate.label},
+            {"makespan_ns", candidate.step},
+            {"microbatches", candidate.microbatches},
+            {"gain_ratio", number_or_null(candidate.gain)}};
+  });
 }
 
 }  // namespace
 
 std::string whatif_json(const WhatIfResult& result, const ToolFacts& tool) {
-  Json json;
-  json["schema_version"] = 1;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
+  Json json = json_head(1, tool);
   json["changes"] = result.changes;
   json["base"] = report_of(result.base, tool);
   if (!result.changes.empty() && has_result(result.base)) {

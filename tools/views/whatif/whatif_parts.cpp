@@ -10,6 +10,7 @@
 #include "sim/core/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/paragraph.hpp"
+#include "tools/views/summary.hpp"
 #include "tools/views/table.hpp"
 #include "tools/views/whatif/whatif_view.hpp"
 
@@ -21,14 +22,6 @@ using enum Table::Side;
 
 constexpr std::size_t kMostDerivatives = 16;
 constexpr std::size_t kMostCandidates = 10;
-
-std::string titled(const std::string& title, const ViewStyle& style) {
-  std::string lines;
-  for (const std::string& line : wrap(title, static_cast<std::size_t>(style.width))) {
-    lines += paint(style.color, kBold, line) + "\n";
-  }
-  return lines;
-}
 
 // "|  .:-=+*#%@#+-. |": the fullest bin is the darkest.
 std::string histogram(const std::vector<std::int64_t>& bins) {
@@ -146,7 +139,7 @@ std::string seeds_view(const WhatIfResult& result, const ViewStyle& style) {
   add("most", seeds.most, fmt::format("seed {}", seeds.most_seed));
   const std::string title = fmt::format("{} seeds, {} to {}: {}", seeds.times.size(), seeds.first_seed,
                                         seeds.first_seed + seeds.times.size() - 1, result.drawn);
-  return titled(title, style) + table.text(static_cast<std::size_t>(style.width)) +
+  return title_lines(title, style) + table.text(static_cast<std::size_t>(style.width)) +
          fmt::format("{} |{}| {}\n", format_duration(seeds.least), histogram(seeds.bins), format_duration(seeds.most));
 }
 

@@ -142,12 +142,9 @@ std::string alone(const WhatIfResult& result, const ViewStyle& style) {
 
 std::string change_lines(const WhatIfResult& result, const ViewStyle& style) {
   std::string text;
-  std::string lead = paint(style.color, kBold, "changed") + "  ";
   for (const std::string& change : result.changes) {
-    for (const std::string& line : wrap(change, static_cast<std::size_t>(style.width) - 9)) {
-      text += lead + line + "\n";
-      lead = std::string(9, ' ');
-    }
+    text += paragraph_after(text.empty() ? paint(style.color, kBold, "changed") + "  " : std::string(9, ' '), change,
+                            style, 9);
   }
   return text;
 }

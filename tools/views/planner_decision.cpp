@@ -1,8 +1,7 @@
-#include "tools/views/planner_trials.hpp"
+#include "tools/views/planner_decision.hpp"
 
 #include <fmt/format.h>
 
-#include "formats/json/json.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
@@ -11,10 +10,6 @@
 namespace debubble {
 
 namespace {
-
-std::string trial_name(const PlannerTrial& trial) {
-  return trial.planner + (trial.as_published ? " as published" : "");
-}
 
 // "[0,18)x15 [18,25)x1"
 std::string stages_text(const std::vector<PlannerStage>& stages) {
@@ -56,31 +51,6 @@ std::string predicted_text(const PlannerDecision& decision) {
   return fmt::format("{:.6g} {}", decision.predicted, decision.unit);
 }
 
-Json trial_json(const PlannerTrial& trial) {
-  Json stages = Json::array();
-  for (const PlannerStage& stage : trial.decision.stages) {
-    stages.push_back(
-        {{"begin", stage.begin}, {"end", stage.end}, {"replicas", stage.replicas}, {"devices", Json(stage.devices)}});
-  }
-  Json choices = Json::array();
-  for (const auto& [what, value] : trial.decision.choices) choices.push_back({{"what", what}, {"value", value}});
-  const bool decided = !trial.decision.unit.empty();
-  const bool simulated = trial.refusal.empty();
-  return {{"planner", trial.planner},
-          {"as_published", trial.as_published},
-          {"refusal", simulated ? Json(nullptr) : Json(trial.refusal)},
-          {"stages", std::move(stages)},
-          {"predicted", decided ? Json(trial.decision.predicted) : Json(nullptr)},
-          {"unit", decided ? Json(trial.decision.unit) : Json(nullptr)},
-          {"choices", std::move(choices)},
-          {"notes", trial.decision.notes},
-          {"makespan_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
-          {"step_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
-          {"regret_ppm", trial.regret_ppm ? Json(*trial.regret_ppm) : Json(nullptr)},
-          {"peak_memory_bytes", simulated ? Json(trial.worth.peak_memory) : Json(nullptr)},
-          {"fits", simulated ? Json(trial.worth.fits) : Json(nullptr)}};
-}
-
 }  // namespace
 
 std::string planner_job_text(const PlannerJob& job) {
@@ -97,36 +67,6 @@ std::string planner_job_text(const PlannerJob& job) {
   }
   return fmt::format("{}, {}; {}, {}; {} per step", job.model, counted(job.layer_count(), "layer"), devices, links,
                      counted(job.microbatches, "microbatch"));
-}
-
-std::string planner_trials_text(const std::vector<PlannerTrial>& trials, const ViewStyle& style) {
-  using Side = Table::Side;
-  Table table({{"planner", Side::kLeft},
-               {"step", Side::kRight},
-               {"regret", Side::kRight},
-               {"memory", Side::kRight},
-               {"fits", Side::kLeft},
-               {"stages (layers, x replicas)", Side::kLeft}});
-  std::string refusals;
-  for (const PlannerTrial& trial : trials) {
-    if (!trial.refusal.empty()) {
-      refusals += trial_name(trial) + ": " + trial.refusal + "\n";
-      continue;
-    }
-    table.add_row({trial_name(trial), format_duration(trial.worth.step),
-                   trial.regret_ppm ? format_percent(static_cast<double>(*trial.regret_ppm) / 1e6) : "-",
-                   format_size(trial.worth.peak_memory), trial.worth.fits ? "yes" : "no",
-                   stages_in_short(trial.decision.stages)});
-  }
-  std::string text = table.text(static_cast<std::size_t>(style.width));
-  if (!refusals.empty()) text += "\n" + paint(style.color, kDim, "not simulated") + "\n" + refusals;
-  return text;
-}
-
-std::string planner_trials_json(const std::vector<PlannerTrial>& trials) {
-  Json list = Json::array();
-  for (const PlannerTrial& trial : trials) list.push_back(trial_json(trial));
-  return Json{{"schema_version", 1}, {"planners", std::move(list)}}.text(2) + "\n";
 }
 
 std::string planner_decision_text(const PlannerDecision& decision, const std::optional<DecisionWorth>& worth,

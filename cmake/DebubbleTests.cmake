@@ -74,7 +74,9 @@ function(debubble_add_transcripts)
     add_test(NAME "transcript: ${area}/${name}"
       COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/docs/run_blocks.py"
               --binary "${PROJECT_BINARY_DIR}/bin/debubble" "${transcript}")
-    set_tests_properties("transcript: ${area}/${name}" PROPERTIES LABELS ${area} TIMEOUT 600)
+    math(EXPR limit "${debubble_patience} * 600")
+    set_tests_properties("transcript: ${area}/${name}" PROPERTIES
+      LABELS ${area} TIMEOUT ${limit} ENVIRONMENT DEBUBBLE_PATIENCE=${debubble_patience})
   endforeach()
 endfunction()
 

@@ -1,9 +1,7 @@
 // `debubble accuracy` as people run it: its formats, its refusals, its page in docs/, and that errors do not grow.
 #include <chrono>
-#include <fstream>
 
 #include "tests/support/command.hpp"
-
 #include "tests/support/places.hpp"
 
 namespace debubble::testing {
@@ -11,14 +9,6 @@ namespace {
 
 const std::string kRoot = debubble::testing::source_directory();
 const std::string kResults = kRoot + "/traces/published/results.json";
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file.is_open());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // All records take a while in a debug build, and the command says so on stderr.
 std::string printed(const Words& arguments) {
@@ -34,7 +24,7 @@ TEST_CASE("accuracy: every record is predicted, and errors without any constant 
   const nlohmann::json sources =
       nlohmann::json::parse(printed({"accuracy", "--records", kResults, "--format", "json"}))["sources"];
   // What was reached when this was written, rounded up: a change that makes one of them worse has to say so there.
-  const nlohmann::json bounds = nlohmann::json::parse(file_text(kRoot + "/tests/accuracy/bounds.json"));
+  const nlohmann::json bounds = nlohmann::json::parse(contents_of(kRoot + "/tests/accuracy/bounds.json"));
   std::size_t records = 0;
   std::size_t checked = 0;
   for (const auto& source : sources) {
@@ -58,59 +48,6 @@ TEST_CASE("accuracy: every record is predicted, and errors without any constant 
   }
   CHECK(records == 197);
   CHECK(checked == bounds.size());
-}
-
-TEST_CASE("accuracy: the command of a record gives the predicted step time") {
-  const nlohmann::json sources = nlohmann::json::parse(
-      printed({"accuracy", "--records", kResults, "--source", "korthikanti", "--format", "json"}))["sources"];
-  const auto& record = sources[0]["records"][0];
-  std::istringstream words(record["command"].get<std::string>());
-  Words arguments;
-  for (std::string word; words >> word;) arguments.push_back(word);
-  arguments.erase(arguments.begin());  // "debubble"
-  arguments.insert(arguments.end(), {"--format", "json"});
-  const nlohmann::json report = nlohmann::json::parse(printed(arguments));
-  const double seconds = report["makespan_ns"].get<double>() / 1e9;
-  CHECK(seconds == doctest::Approx(record["comparisons"][0]["predicted"].get<double>()).epsilon(1e-9));
-}
-
-TEST_CASE("accuracy: one source, as text") {
-  const std::string text = printed({"accuracy", "--records", kResults, "--source", "zero-bubble", "--width", "100"});
-  CHECK(text.starts_with("zero-bubble  "));
-  CHECK(contains(text, "nothing fitted"));
-  CHECK(contains(text, "zb-iclr-p8-m24-h2304-zb-h1"));
-  CHECK_FALSE(contains(text, "korthikanti"));
-}
-
-// A set-up that was measured twice, and one that was not.
-constexpr const char* kToys = R"({
-  "schema": "debubble.results/1",
-  "sources": [
-    {"name": "toy", "title": "A toy", "where": "here", "licence": "none", "kind": "made up",
-     "flags": {"model": "gpt", "model-size": "layers=4,hidden=1024,heads=16,positions=512,vocabulary=1000",
-               "hardware": "a100-80", "cuda-graphs": "on", "schedule": "1f1b", "devices": 2}},
-    {"name": "times", "title": "Times only", "where": "here", "licence": "none", "kind": "made up",
-     "flags": {"times": "f=1,b=2", "schedule": "1f1b", "devices": 2}}
-  ],
-  "records": [
-    {"id": "a", "source": "toy", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.006}},
-    {"id": "b", "source": "toy", "flags": {"microbatches": 4}, "software": "Toy 2",
-     "measured": {"step_time_s": 0.0072}},
-    {"id": "e", "source": "times", "flags": {"microbatches": 4}, "measured": {"step_time_s": 0.02}}
-  ]
-}
-)";
-
-TEST_CASE_IN_FOLDER("accuracy: what was measured twice says how far apart measurements are") {
-  folder.write("results.json", kToys);
-  const nlohmann::json sources = folder.json("accuracy --records results.json")["sources"];
-  CHECK(sources[0]["noise"]["median_ratio"].get<double>() == doctest::Approx(1.2));
-  CHECK(sources[0]["records"][1]["software"] == "Toy 2");
-  CHECK(sources[1]["noise"].is_null());
-  const std::string text = folder.data("accuracy --records results.json --width 80");
-  for (const char* const part : {"  within", "1 set-up measured more than once"}) {
-    CHECK_MESSAGE(contains(text, part), part);
-  }
 }
 
 TEST_CASE("accuracy: a part of the model switched off changes what it has a part in, and nothing else") {

@@ -1,5 +1,6 @@
 // What the command prints, as data: the keys of the JSON contract, the same bytes each time, on stdout or in a file.
 #include "schedules/catalog.hpp"
+#include "schedules/transforms/catalog.hpp"
 #include "sim/core/split.hpp"
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
@@ -121,6 +122,22 @@ TEST_CASE_IN_FOLDER("list and doctor print JSON too") {
   const json doctor = folder.json("doctor");
   CHECK(doctor["checks"][0] ==
         json{{"what", "simulation"}, {"status", "ok"}, {"detail", "needs no GPU, no network and no other program"}});
+}
+
+TEST_CASE_IN_FOLDER("the list of transforms holds what the catalog says") {
+  const std::string text = folder.data("list transforms");
+  const json list = folder.json("list transforms")["transforms"];
+  REQUIRE(list.size() == transform_catalog().size());
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const TransformEntry& entry = transform_catalog()[k];
+    CHECK(list[k]["name"] == entry.name);
+    CHECK(list[k]["certainty"] == to_string(entry.certainty));
+    CHECK(list[k]["params"].size() == entry.params.size());
+    CHECK(!entry.certainty_note.empty());
+    CHECK(!entry.citation.empty());
+    CHECK(!entry.advice.empty());
+    CHECK(contains(text, entry.name));
+  }
 }
 
 TEST_CASE_IN_FOLDER("the same command prints the same bytes, in any language and time zone") {

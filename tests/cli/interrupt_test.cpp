@@ -84,5 +84,17 @@ TEST_CASE_IN_FOLDER("a folder or file that may not be written is refused") {
   }
 }
 
+TEST_CASE_IN_FOLDER("a reader that goes away ends the command quietly") {
+  Surroundings pipe;
+  pipe.standard_output = Surroundings::Stdout::kPipeWithoutReader;
+  for (const Words& arguments :
+       {Words{"simulate"}, Words("compare --format json"), Words{"list"}, Words("list --help")}) {
+    const Outcome outcome = folder.run(arguments, pipe);
+    CHECK(outcome.status == 141);  // 128 + SIGPIPE, as a shell shows it
+    CHECK(outcome.err.empty());
+  }
+  CHECK(folder.files().empty());
+}
+
 }  // namespace
 }  // namespace debubble::testing

@@ -1,4 +1,4 @@
-// What a person sees: no line is wider than asked for, colours come when they should and not otherwise.
+// What a person sees: no line is wider than asked for.
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
 
@@ -63,8 +63,6 @@ std::string without_lone_arguments(const std::string& text) {
   return rest;
 }
 
-bool has_escapes(const std::string& text) { return text.find('\x1b') != std::string::npos; }
-
 TEST_CASE("the measure of lines counts characters, not bytes and not colours") {
   CHECK(too_wide("abc\nab\n", 3).empty());
   CHECK(too_wide("abcd\nab\n", 3) == "abcd");
@@ -104,88 +102,6 @@ TEST_CASE_IN_FOLDER("no line of text is wider than --width") {
       }
     }
   }
-}
-
-TEST_CASE_IN_FOLDER("a suggested command of several lines is one that a shell reads on") {
-  const std::string text =
-      folder.run("simulate --model llama3-8b --hardware h100 -p 4 -m 16 --topology dgx-h100:1 --width 60").out;
-  const std::size_t begin = text.find("\ntry    debubble ");
-  REQUIRE(begin != std::string::npos);
-  std::istringstream lines(text.substr(begin + 1));
-  std::string command;
-  std::string line;
-  while (std::getline(lines, line) && line.ends_with(" \\")) command += line.substr(7, line.size() - 8);
-  command += line.substr(7);
-  for (std::size_t at = 0; (at = command.find("  ", at)) != std::string::npos;) command.erase(at, 1);
-  CHECK(command == "debubble compare -p 4 -m 16 --model llama3-8b --hardware h100 --topology dgx-h100:1");
-}
-
-TEST_CASE_IN_FOLDER("where the table of devices is cut in two, the second has no row without numbers") {
-  const std::string text = folder.data("simulate --comm 0.1 --width 50");
-  std::istringstream lines(text);
-  int shares = 0;
-  for (std::string line; std::getline(lines, line);) {
-    CHECK(line != "share");
-    shares += line.starts_with("share ") ? 1 : 0;
-  }
-  CHECK(shares >= 1);
-}
-
-TEST_CASE_IN_FOLDER("import shows how to read each kind of input") {
-  const std::string help = folder.data("import --help");
-  CHECK(contains(help, "debubble import --from kineto"));
-  CHECK(contains(help, "debubble import --from megatron"));
-}
-
-TEST_CASE_IN_FOLDER("without --width the text fits COLUMNS, or 80") {
-  Surroundings narrow;
-  narrow.environment = {"COLUMNS=60"};
-  CHECK(folder.data({"compare"}, narrow) == folder.data("compare --width 60"));
-  CHECK(folder.data({"compare"}) == folder.data("compare --width 80"));
-  CHECK(folder.data("compare --width 100", narrow) == folder.data("compare --width 100"));
-  Surroundings nonsense;
-  nonsense.environment = {"COLUMNS=wide"};
-  CHECK(folder.data({"compare"}, nonsense) == folder.data({"compare"}));
-}
-
-TEST_CASE_IN_FOLDER("what is piped or written to a file has no colours, unless they are asked for") {
-  for (const std::string verb : {"simulate", "compare", "list", "doctor"}) {
-    CAPTURE(verb);
-    const std::string plain = folder.data({verb});
-    CHECK_FALSE(has_escapes(plain));
-    CHECK(folder.data({verb, "--color", "never"}) == plain);
-    CHECK(folder.data({verb, "-o", "out"}).empty());
-    CHECK_FALSE(has_escapes(folder.read("out")));
-  }
-  for (const std::string verb : {"simulate", "compare", "list"}) {
-    CAPTURE(verb);
-    CHECK(has_escapes(folder.data({verb, "--color", "always"})));
-    CHECK(folder.data({verb, "--color", "always", "-o", "out"}).empty());
-    CHECK(has_escapes(folder.read("out")));
-  }
-}
-
-TEST_CASE_IN_FOLDER("the flag wins over NO_COLOR, and NO_COLOR over FORCE_COLOR") {
-  const auto colored = [&](const Words& words, Words environment) {
-    Surroundings surroundings;
-    surroundings.environment = std::move(environment);
-    return has_escapes(folder.data(words, surroundings));
-  };
-  CHECK(colored({"simulate"}, {"FORCE_COLOR=1"}));
-  CHECK(colored({"simulate"}, {"CLICOLOR_FORCE=1"}));
-  CHECK_FALSE(colored({"simulate"}, {"FORCE_COLOR=0"}));
-  CHECK_FALSE(colored({"simulate"}, "NO_COLOR=1 FORCE_COLOR=1"));
-  CHECK(colored({"simulate"}, "NO_COLOR= FORCE_COLOR=1"));
-  CHECK(colored("simulate --color always", {"NO_COLOR=1"}));
-  CHECK_FALSE(colored("simulate --color never", {"FORCE_COLOR=1"}));
-  CHECK_FALSE(colored("simulate --format json", {"FORCE_COLOR=1"}));
-  CHECK_FALSE(colored("simulate --format csv --color always", {}));
-}
-
-TEST_CASE_IN_FOLDER("errors are coloured by the same rules") {
-  Surroundings forced;
-  forced.environment = {"FORCE_COLOR=1"};
-  CHECK(has_escapes(folder.refusal("simulate -p 0", forced)));
 }
 
 }  // namespace

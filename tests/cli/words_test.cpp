@@ -191,35 +191,5 @@ TEST_CASE_IN_FOLDER("causes, kinds of memory, parts of the step and sources have
   }
 }
 
-TEST_CASE_IN_FOLDER("explain takes a word however it is written, and suggests one for a misspelt word") {
-  const std::string bubble = folder.data("explain bubble");
-  CHECK(bubble.starts_with("bubble\n"));
-  CHECK(contains(bubble, "bubble_ratio = idle / (devices x step time)"));
-  CHECK(folder.data("explain bubble_over_ideal") == bubble);
-  CHECK(folder.data("list words bubble-ratio") == bubble);
-  const std::string peak = folder.data({"explain", "peak memory"});
-  CHECK(folder.data("explain peak memory") == peak);
-  CHECK(folder.data("explain PEAK-MEMORY") == peak);
-}
-
-TEST_CASE_IN_FOLDER("a schedule, an op and an error code are explained as before") {
-  CHECK(folder.data("explain 1f1b").starts_with("1f1b\n"));
-  CHECK(contains(folder.data("explain X010"), "deadlock"));
-  CHECK(contains(folder.data("explain 0F0"), "0F0"));
-}
-
-TEST_CASE_IN_FOLDER("list schedules is a line each within 80 columns, none of them cut") {
-  std::istringstream lines(folder.data("list schedules --width 80"));
-  int schedules = 0;
-  for (std::string line; std::getline(lines, line) && !line.empty(); ++schedules) {
-    CAPTURE(line);
-    CHECK(line.size() <= 80);
-    CHECK_FALSE(contains(line, ".."));
-    CHECK(contains(line, "  "));
-  }
-  const auto all = folder.json("list schedules");
-  CHECK(schedules == static_cast<int>(all["schedules"].size()));
-}
-
 }  // namespace
 }  // namespace debubble::testing

@@ -1,10 +1,11 @@
 """Commands with the text that they print, as documents and transcripts hold them."""
 
 import difflib
+import os
 import re
 
 HERE_DOCUMENT = re.compile(r"<<-?'(\w+)'")
-TIMEOUT_S = 120
+TIMEOUT_S = 120 * int(os.environ.get("DEBUBBLE_PATIENCE", "1"))
 PROGRESS = re.compile(r"debubble: .* (\.\.\.|left)")  # printed once something has taken two seconds: on slow machines only
 
 

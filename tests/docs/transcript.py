@@ -8,10 +8,11 @@
     error[T003]: 0F0 is in the schedule twice (0F0: row 1, cell 1)
 
 Text before the first title is about the file; a title may have several lines. Each section runs by sh in an empty folder of
-its own, but for `inputs`, the folder of that name beside the transcript, where a command names it. Nothing of the tester's
-terminal, colours or language reaches it. A command is followed by stdout, by stderr with `! ` before each line, and by
-`? STATUS` unless it ended with 0. What begins with `error[` is a refusal: exit status 2, nothing on stdout, this on stderr, and
-no file made or changed. A line `...` stands for any number of lines, `[..]` for a part of one: other libraries' words.
+its own, but for `inputs`, the folder of that name beside the transcript, and `tree`, that of the sources, where a command names
+them. Nothing of the tester's terminal, colours or language reaches it. A command is followed by stdout, by stderr with `! `
+before each line, and by `? STATUS` unless it ended with 0. What begins with `error[` is a refusal: exit status 2, nothing on
+stdout, this on stderr, and no file made or changed. A line `...` stands for any number of lines, `[..]` for a part of one: other
+libraries' words. `figures` (beside this file) is on PATH: values of JSON that a command printed.
 """
 
 import concurrent.futures
@@ -22,6 +23,7 @@ import tempfile
 
 from commands import PROGRESS, TIMEOUT_S, command_at, take_shown
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH")
 
 
@@ -84,8 +86,9 @@ def shown_by(command, folder, environment):
 
 def run_section(commands, inputs, environment):
     with tempfile.TemporaryDirectory(prefix="debubble-transcript-") as folder:
-        if any("inputs/" in command for _, command, _ in commands):
-            pathlib.Path(folder, "inputs").symlink_to(inputs)
+        for name, place in (("inputs", inputs), ("tree", ROOT)):
+            if any(f"{name}/" in command for _, command, _ in commands):
+                pathlib.Path(folder, name).symlink_to(place)
         return [shown_by(command, folder, environment) for _, command, _ in commands]
 
 
@@ -93,7 +96,8 @@ def check_transcript(path, binary, update=False):
     """(number of sections, problems) of one file; with `update`, mends it in place."""
     lines = lines_of(path)
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment |= {"PATH": f"{binary.parent}:/usr/bin:/bin" if binary else "/usr/bin:/bin", "TERM": "xterm"}
+    tools = f"{pathlib.Path(__file__).resolve().parent}:/usr/bin:/bin"
+    environment |= {"PATH": f"{binary.parent}:{tools}" if binary else tools, "TERM": "xterm"}
     sections = sections_of(lines)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda section: run_section(section[0], path.parent / "inputs", environment), sections))
@@ -118,6 +122,7 @@ SELF_TEST = [  # content, what must be said about it ("" = nothing)
     ("# here\n$ cat > t <<'END'\n# no title\n$ no command\nEND\n$ cat t | tail -n 1\n$ no command", "+$ no command"),
     ("# a wrong word\n$ echo a\nb", "test.transcript:2: $ echo a\n--- transcript\n+++ program\n@@ -1 +1 @@\n-b\n+a"),
     ("# after a failure\n$ echo a\nb\n\n# the next\n$ false", "+? 1"),
+    ("# figures\n$ echo '{\"a\": [{\"b\": 1}, {\"b\": 2.5}]}' | figures a[0].b 'sum(x.b for x in a) > 3' 'a[1]'\n1 true {\"b\": 2.5}", ""),
     ("# a status\n$ echo a; exit 3\na\n? 3", ""),
     ("# another status\n$ exit 3\n? 4", "+? 3"),
     ("# a part\n$ echo a b c\na [..] c\n$ echo a b\na [..] c", "-a [..] c"),

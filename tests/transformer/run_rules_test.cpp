@@ -1,13 +1,6 @@
 // The rules of frameworks for runs that debubble is asked for: one table for import, export, plan and compare.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cctype>
-#include <set>
-#include <stdexcept>
-#include <string>
-
 #include "formats/frameworks/run_rules.hpp"
+#include "formats/rules/framework_rules.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "formats/rules/rule_texts.hpp"
 #include "tests/support/command.hpp"
@@ -31,6 +24,11 @@ FrameworkChoice pipelined(const char* schedule, int chunks, std::int64_t microba
   choice.chunks = chunks;
   choice.microbatches = microbatches;
   return choice;
+}
+
+Outcome import_deepspeed(const Folder& folder, const std::string& text, const Words& more = {}) {
+  folder.write("ds.json", text);
+  return folder.run(joined("import --from deepspeed ds.json --model llama3-8b -o run.toml", more));
 }
 
 }  // namespace
@@ -146,40 +144,25 @@ TEST_CASE("orders that frameworks have: groups, rounds and ascending backwards")
   }
 }
 
-TEST_CASE_IN_FOLDER("plan --runs-in ranks what the framework runs alone") {
-  const auto planned = [&](const std::string& more) {
-    return folder.json(joined(
-        "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 64 --memory 24GiB --only "
-        "schedule=1f1b,recompute=none,full,full:0-1 --fix tp=2,pp=4,microbatch=2,partition=auto --format json --top 40",
-        Words(more)));
-  };
-  const auto any = [](const nlohmann::json& plan, auto holds) {
-    return std::any_of(plan["runs"].begin(), plan["runs"].end(), [&](const auto& run) { return holds(run["choice"]); });
-  };
-  const auto by_stages = [](const nlohmann::json& choice) { return choice["recompute_stages"] != ""; };
-  CHECK(any(planned(""), by_stages));
-  const nlohmann::json megatron = planned("--runs-in megatron");
-  CHECK_FALSE(megatron["runs"].empty());
-  CHECK_FALSE(any(megatron, by_stages));
-  CHECK(megatron["frameworks"][0]["text"] != "");
-  bool told = false;
-  for (const nlohmann::json& one : megatron["search"]["illegal_by_code"]) told = told || one["code"] == "P035";
-  CHECK(told);
-}
-
-TEST_CASE_IN_FOLDER("what is asked for by name and refused says which rule") {
-  const std::string gpipe = folder.run("plan --model gpt2-large --gpus 8 --only schedule=gpipe --runs-in megatron").err;
-  CHECK(contains(gpipe, "error[P035]: Megatron-LM refuses this: --schedule gpipe\n  --> --only schedule\n"));
-  const Outcome stages = folder.run(
-      "plan --model gpt-6.7b --hardware a100-80 --gpus 8 --global-batch 24 --runs-in megatron --fix tp=2,pp=4 --only "
-      "recompute=full:0-1");
-  CHECK(stages.status == 1);
-  CHECK(contains(stages.out, "P035: Megatron-LM refuses this: --recompute-stages 0-1"));
-  const Outcome rows =
-      folder.run("compare -p 4 -m 10 --schedules 1f1b,interleaved,zb-h1 --runs-in megatron --details --width 300");
-  CHECK(rows.status == 0);
-  CHECK(contains(rows.out, "microbatches of a step 10"));
-  CHECK(contains(rows.out, "--schedule zb-h1"));
+TEST_CASE_IN_FOLDER("DeepSpeed: every rule refuses its example, and the legal configuration breaks none") {
+  const FrameworkRules& rules = *rules_of_framework("deepspeed");
+  CHECK(import_deepspeed(folder, std::string(rules.legal), "--world-size 8").status == 0);
+  for (const FrameworkRule& rule : rules.rows) {
+    if (rule.example.empty() || rule.of_run) continue;
+    const std::string example(rule.example);
+    const std::size_t file = example.find('{');
+    Words flags = "--world-size 8";
+    for (std::size_t at = 0; at < file;) {
+      const std::size_t end = example.find(' ', at);
+      flags.push_back(example.substr(at, end - at));
+      at = end + 1;
+    }
+    CAPTURE(example);
+    const Outcome refused = import_deepspeed(folder, example.substr(file), flags);
+    CHECK(refused.status == 2);
+    CHECK(contains(refused.err, "error[P035]: DeepSpeed refuses this"));
+    CHECK(contains(refused.err, "DeepSpeed 0.19.8"));
+  }
 }
 
 }  // namespace debubble::testing

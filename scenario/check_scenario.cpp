@@ -10,6 +10,7 @@
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/profile_files.hpp"
 #include "scenario/request/transform_spec.hpp"
 #include "scenario/request/uniform_times.hpp"
@@ -54,15 +55,8 @@ std::set<std::string> given_times(const std::string& text) {
 }
 
 Flag schedule_row(ScenarioFlags& flags, bool several) {
-  Flag row{.name = "--schedule",
-           .alias = "--schedules",
-           .type = "NAME|FILE",
-           .names = schedule_names,
-           .help = "schedule name, .csv or .json file",
-           .default_text = "1f1b",
-           .target = &flags.schedules,
-           .of_schedule = true,
-           .repeated = false};
+  Flag row = FlagGroup()("--schedule,--schedules", "NAME|FILE", "schedule name, .csv or .json file", &flags.schedules,
+                         schedule_names, Default{"1f1b"}, FlagMark::kOfSchedule, FlagMark::kNotRepeated);
   if (!several) return row;
   row.name = "--schedules";
   row.alias = "--schedule";
@@ -74,99 +68,38 @@ Flag schedule_row(ScenarioFlags& flags, bool several) {
 }
 
 FlagRows run_rows(ScenarioFlags& flags) {
-  constexpr std::string_view kGroup = "Run";
+  const FlagGroup row("Run");
   return {
-      {.name = "--devices",
-       .short_name = "-p",
-       .alias = "--pp",
-       .group = kGroup,
-       .type = "P",
-       .help = "devices in the pipeline",
-       .default_text = "4",
-       .target = &flags.devices,
-       .repeated = false},
-      {.name = "--microbatches",
-       .short_name = "-m",
-       .group = kGroup,
-       .type = "M",
-       .help = "microbatches per iteration",
-       .default_text = "8",
-       .target = &flags.microbatches,
-       .of_schedule = true,
-       .repeated = false},
-      {.name = "--chunks",
-       .short_name = "-v",
-       .group = kGroup,
-       .type = "V",
-       .help = "stages per device",
-       .default_text = "the schedule's own",
-       .target = &flags.chunks,
-       .of_schedule = true,
-       .repeated = false},
-      {.name = "--param",
-       .group = kGroup,
-       .type = "KEY=VALUE",
-       .help = "schedule parameter; see `explain schedule NAME`",
-       .target = &flags.params,
-       .count = FlagCount::kAll,
-       .form = FlagForm::kKeyed,
-       .of_schedule = true},
-      {.name = "--transform",
-       .group = kGroup,
-       .type = "NAME[:KEY=VALUE,]",
-       .names = transform_names,
-       .help = "transforms, in this order; see `list transforms`",
-       .target = &flags.transforms,
-       .count = FlagCount::kAll,
-       .form = FlagForm::kCommas,
-       .of_schedule = true},
+      row("-p,--devices,--pp", "P", "devices in the pipeline", &flags.devices, Default{"4"}, FlagMark::kNotRepeated),
+      row("-m,--microbatches", "M", "microbatches per iteration", &flags.microbatches, Default{"8"},
+          FlagMark::kOfSchedule, FlagMark::kNotRepeated),
+      row("-v,--chunks", "V", "stages per device", &flags.chunks, Default{"the schedule's own"}, FlagMark::kOfSchedule,
+          FlagMark::kNotRepeated),
+      row("--param", "KEY=VALUE", "schedule parameter; see `explain schedule NAME`", &flags.params, FlagCount::kAll,
+          FlagForm::kKeyed, FlagMark::kOfSchedule),
+      row("--transform", "NAME[:KEY=VALUE,]", "transforms, in this order; see `list transforms`", &flags.transforms,
+          transform_names, FlagCount::kAll, FlagForm::kCommas, FlagMark::kOfSchedule),
   };
 }
 
 Flag global_batch_row(ScenarioFlags& flags) {
-  return {.name = "--global-batch",
-          .alias = "--gbs",
-          .group = "Run",
-          .type = "N",
-          .help = "samples per step of all replicas, instead of -m",
-          .target = &flags.global_batch,
-          .repeated = false,
-          .excludes = {{"--microbatches"}, "C009", "both say how many microbatches a step has", "give one of them"}};
+  return FlagGroup("Run")("--global-batch,--gbs", "N", "samples per step of all replicas, instead of -m",
+                          &flags.global_batch, FlagMark::kNotRepeated,
+                          excludes({"--microbatches"}, "both say how many microbatches a step has"));
 }
 
 FlagRows cost_rows(ScenarioFlags& flags) {
-  constexpr std::string_view kGroup = "Costs";
+  const FlagGroup row("Costs");
   return {
-      {.name = "--times",
-       .group = kGroup,
-       .type = "LIST",
-       .help = "ms per device share: f=1,i=1,w=1 or f=1,b=2",
-       .target = &flags.times,
-       .form = FlagForm::kCommas,
-       .excludes = {{"--profile"}, "C009", "both say what the stages cost", "give one of them"}},
-      {.name = "--w-share",
-       .group = kGroup,
-       .unit = FlagUnit::kShare,
-       .help = "activations kept from I to W, 0..1",
-       .default_text = "1",
-       .target = &flags.weight_share},
-      {.name = "--profile",
-       .group = kGroup,
-       .type = "FILE|FOLDER",
-       .help = "profile of layer times; several: sizes of one model",
-       .target = &flags.profile,
-       .count = FlagCount::kAll},
-      {.name = "--partition",
-       .group = kGroup,
-       .type = "LIST",
-       .help = "layers per stage: a,b,c, auto, even, memory, ...",
-       .target = &flags.partition,
-       .form = FlagForm::kCommas,
-       .repeated = false,
-       .needs = {{"--profile", "--model"},
-                 "C004",
-                 "there are no layers to partition without a profile or a model",
-                 "add --profile FILE or --model NAME"}},
+      row("--times", "LIST", "ms per device share: f=1,i=1,w=1 or f=1,b=2", &flags.times, FlagForm::kCommas,
+          excludes({"--profile"}, "both say what the stages cost")),
+      row("--w-share", FlagUnit::kShare, "activations kept from I to W, 0..1", &flags.weight_share, Default{"1"}),
+      row("--profile", "FILE|FOLDER", "profile of layer times; several: sizes of one model", &flags.profile,
+          FlagCount::kAll),
+      row("--partition", "LIST", "layers per stage: a,b,c, auto, even, memory, ...", &flags.partition,
+          FlagForm::kCommas, FlagMark::kNotRepeated,
+          needs({"--profile", "--model"}, "there are no layers to partition without a profile or a model",
+                "add --profile FILE or --model NAME")),
   };
 }
 
@@ -189,41 +122,19 @@ void set_microbatches(const ScenarioFlags& flags, Scenario& scenario) {
 }
 
 FlagRows network_rows(ScenarioFlags& flags) {
-  constexpr std::string_view kGroup = "Network";
+  const FlagGroup row("Network");
   return {
-      {.name = "--comm",
-       .group = kGroup,
-       .unit = FlagUnit::kDuration,
-       .help = "latency per hop; bare: ms",
-       .default_text = "profile's, 0",
-       .target = &flags.comm},
-      {.name = "--bandwidth",
-       .group = kGroup,
-       .unit = FlagUnit::kBandwidth,
-       .help = "link bandwidth: 25GB/s",
-       .default_text = "profile's, none",
-       .target = &flags.bandwidth,
-       .needs = {{"--profile", "--model"},
-                 "C004",
-                 "without a profile transfers have no size, so a bandwidth would change nothing",
-                 "use --comm for the time of a hop, or add --profile FILE"}},
-      {.name = "--host-bandwidth",
-       .group = kGroup,
-       .unit = FlagUnit::kBandwidth,
-       .help = "offloading bandwidth",
-       .default_text = "topology's, 25GB/s",
-       .target = &flags.host_bandwidth,
-       .needs = {{"--profile", "--model"},
-                 "C004",
-                 "without a profile activations have no size, so it would change nothing",
-                 "use --times copy=1 for the time of a copy, or add --profile FILE"}},
-      {.name = "--p2p",
-       .group = kGroup,
-       .type = "MODE",
-       .words = "auto|overlapped|blocking|coupled|late|rendezvous|joined",
-       .help = "how sends meet compute (auto: the framework's)",
-       .preset = "auto",
-       .target = &flags.p2p},
+      row("--comm", FlagUnit::kDuration, "latency per hop; bare: ms", &flags.comm, Default{"profile's, 0"}),
+      row("--bandwidth", FlagUnit::kBandwidth, "link bandwidth: 25GB/s", &flags.bandwidth, Default{"profile's, none"},
+          needs({"--profile", "--model"},
+                "without a profile transfers have no size, so a bandwidth would change nothing",
+                "use --comm for the time of a hop, or add --profile FILE")),
+      row("--host-bandwidth", FlagUnit::kBandwidth, "offloading bandwidth", &flags.host_bandwidth,
+          Default{"topology's, 25GB/s"},
+          needs({"--profile", "--model"}, "without a profile activations have no size, so it would change nothing",
+                "use --times copy=1 for the time of a copy, or add --profile FILE")),
+      row("--p2p", "MODE", "how sends meet compute (auto: the framework's)", &flags.p2p,
+          OneOf{"auto|overlapped|blocking|coupled|late|rendezvous|joined"}, Preset{"auto"}),
   };
 }
 

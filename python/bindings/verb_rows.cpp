@@ -6,6 +6,7 @@
 
 #include "scenario/check_scenario.hpp"
 #include "scenario/request/catalog_names.hpp"
+#include "scenario/request/flag_row.hpp"
 
 namespace debubble::python {
 
@@ -60,37 +61,23 @@ FlagRows compare_call_rows(CompareFlags& flags) {
 }
 
 FlagRows plan_call_rows(PlanCallFlags& flags) {
+  const FlagGroup row;
   FlagRows rows = flag_rows(flags.plan);
-  rows.push_back(
-      {.name = "--top", .type = "N", .help = "runs in the result", .default_text = "5", .target = &flags.top});
+  rows.push_back(row("--top", "N", "runs in the result", &flags.top, Default{"5"}));
   add_rows(rows, flag_rows(flags.planners));
-  rows.push_back({.name = "--schedule-only",
-                  .help = "only the best order of a given pipeline (p, m)",
-                  .target = &flags.schedule_only});
+  rows.push_back(row("--schedule-only", "only the best order of a given pipeline (p, m)", &flags.schedule_only));
   add_rows(rows, flag_rows(flags.scenario, ScenarioVerb::kPlan));
   return rows;
 }
 
 FlagRows diff_call_rows(DiffFlags& flags) {
+  const FlagGroup row;
   return {
-      {.name = "FILE", .help = "the runs", .target = &flags.files, .count = FlagCount::kAll},
-      {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &flags.log},
-      {.name = "--hardware",
-       .type = "NAME",
-       .names = hardware_names,
-       .help = "of log: its GPU",
-       .default_text = "as nvidia-smi says",
-       .target = &flags.hardware},
-      {.name = "--iteration",
-       .type = "N",
-       .help = "measured iteration: median or 1, 2, ...",
-       .preset = "median",
-       .target = &flags.iteration},
-      {.name = "--replica",
-       .type = "N",
-       .help = "of several data-parallel pipelines: which, from 0",
-       .preset = "0",
-       .target = &flags.replica},
+      row("FILE", "the runs", &flags.files, FlagCount::kAll),
+      row("--log", "FILE", "measured: a training log of Megatron-LM", &flags.log),
+      row("--hardware", "NAME", "of log: its GPU", &flags.hardware, hardware_names, Default{"as nvidia-smi says"}),
+      row("--iteration", "N", "measured iteration: median or 1, 2, ...", &flags.iteration, Preset{"median"}),
+      row("--replica", "N", "of several data-parallel pipelines: which, from 0", &flags.replica, Preset{"0"}),
   };
 }
 

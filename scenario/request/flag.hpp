@@ -1,8 +1,8 @@
 // A flag of the command line as one row: its names, where it appears in the help, what it takes, where its value goes,
 // and what it needs or excludes. Whoever parses, checks, documents or repeats flags reads rows; a flag is written once.
 //
-//     {.name = "--devices", .short_name = "-p", .group = "Run", .type = "P",
-//      .help = "devices in the pipeline", .default_text = "4", .target = &flags.devices}
+//     const FlagGroup row("Run");  // flag_row.hpp
+//     row("-p,--devices,--pp", "P", "devices in the pipeline", &flags.devices, Default{"4"})
 //
 // The keys of scenario files, suites and results files are the long names.
 #pragma once

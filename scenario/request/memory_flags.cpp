@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "scenario/request/checks.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/split.hpp"
@@ -38,31 +39,14 @@ double parse_reserve(const std::string& text) {
 }  // namespace
 
 FlagRows flag_rows(MemoryFlags& flags) {
-  constexpr std::string_view kGroup = "Memory";
+  const FlagGroup row("Memory");
   return {
-      {.name = kMemoryFlag,
-       .group = kGroup,
-       .type = "SIZE,|auto|off",
-       .unit = FlagUnit::kSize,
-       .help = "memory per GPU, or a list by device; auto, off",
-       .target = &flags.memory,
-       .form = FlagForm::kCommas},
-      {.name = kOutside,
-       .group = kGroup,
-       .unit = FlagUnit::kSize,
-       .help = "memory outside the allocator (with auto: 1GiB)",
-       .target = &flags.outside},
-      {.name = kAllocator,
-       .group = kGroup,
-       .type = "KIND",
-       .words = "caching|exact|expandable",
-       .help = "caching (PyTorch's; default), expandable or exact",
-       .target = &flags.allocator},
-      {.name = kReserve,
-       .group = kGroup,
-       .unit = FlagUnit::kShare,
-       .help = "share taken beyond --allocator's: 0.05 (default 0)",
-       .target = &flags.reserve},
+      row(kMemoryFlag, "SIZE,|auto|off", "memory per GPU, or a list by device; auto, off", &flags.memory,
+          FlagUnit::kSize, FlagForm::kCommas),
+      row(kOutside, FlagUnit::kSize, "memory outside the allocator (with auto: 1GiB)", &flags.outside),
+      row(kAllocator, "KIND", "caching (PyTorch's; default), expandable or exact", &flags.allocator,
+          OneOf{"caching|exact|expandable"}),
+      row(kReserve, FlagUnit::kShare, "share taken beyond --allocator's: 0.05 (default 0)", &flags.reserve),
   };
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenario/request/checks.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 
@@ -35,31 +36,13 @@ std::uint64_t parse_seed(const std::string& text) {
 }  // namespace
 
 FlagRows flag_rows(VariationFlags& flags) {
-  constexpr std::string_view kGroup = "Variation";
+  const FlagGroup row("Variation");
   return {
-      {.name = "--slow",
-       .group = kGroup,
-       .type = "WHAT=N:FACTOR|FILE",
-       .help = "slowdown: device=3:2, stage=0:1.1, or a run file",
-       .target = &flags.slow,
-       .count = FlagCount::kAll,
-       .form = FlagForm::kCommas},
-      {.name = "--factors",
-       .group = kGroup,
-       .type = "FILE|NAME:N",
-       .help = "microbatch sizes: lognormal:0.3, zipf:1.2, file",
-       .target = &flags.factors},
-      {.name = "--jitter",
-       .group = kGroup,
-       .type = "NAME:SIGMA",
-       .help = "jitter of every op: lognormal:0.05",
-       .target = &flags.jitter},
-      {.name = "--seed",
-       .group = kGroup,
-       .type = "N",
-       .help = "random seed",
-       .default_text = "1",
-       .target = &flags.seed},
+      row("--slow", "WHAT=N:FACTOR|FILE", "slowdown: device=3:2, stage=0:1.1, or a run file", &flags.slow,
+          FlagCount::kAll, FlagForm::kCommas),
+      row("--factors", "FILE|NAME:N", "microbatch sizes: lognormal:0.3, zipf:1.2, file", &flags.factors),
+      row("--jitter", "NAME:SIGMA", "jitter of every op: lognormal:0.05", &flags.jitter),
+      row("--seed", "N", "random seed", &flags.seed, Default{"1"}),
   };
 }
 

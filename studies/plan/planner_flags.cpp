@@ -3,28 +3,17 @@
 #include <string_view>
 #include <utility>
 
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 
 FlagRows flag_rows(PlannerFlags& flags) {
-  constexpr std::string_view kGroup = "Planners";
+  const FlagGroup row("Planners");
   return {
-      {.name = "--planner",
-       .group = kGroup,
-       .type = "NAME",
-       .help = "also ask: dapple, pipedream:straight=yes, all",
-       .target = &flags.planners,
-       .count = FlagCount::kAll},
-      {.name = "--as-published",
-       .group = kGroup,
-       .help = "also as published, with the faults of that code",
-       .target = &flags.as_published},
-      {.name = "--device-types",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "heterogeneous devices: types and counts",
-       .target = &flags.device_types},
+      row("--planner", "NAME", "also ask: dapple, pipedream:straight=yes, all", &flags.planners, FlagCount::kAll),
+      row("--as-published", "also as published, with the faults of that code", &flags.as_published),
+      row("--device-types", "FILE", "heterogeneous devices: types and counts", &flags.device_types),
   };
 }
 

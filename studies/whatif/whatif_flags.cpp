@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenario/request/checks.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/quantities.hpp"
 #include "studies/parallel.hpp"
@@ -96,66 +97,21 @@ void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool rando
 }  // namespace
 
 FlagRows flag_rows(WhatIfFlags& flags) {
-  constexpr std::string_view kChange = "Change";
-  constexpr std::string_view kQuestion = "Question";
+  const FlagGroup change("Change");
+  const FlagGroup question("Question");
   return {
-      {.name = "--to",
-       .group = kChange,
-       .type = "FLAGS|FILE.toml",
-       .help = "the same run with other flags: '--tp 4 -m 16'",
-       .target = &flags.to},
-      {.name = "--link",
-       .group = kChange,
-       .type = "LINK:CHANGE",
-       .help = "link 3-4:x0.5 (bandwidth), 3-4:latency=x2 or =50us",
-       .target = &flags.links,
-       .count = FlagCount::kAll},
-      {.name = "--fail",
-       .group = kChange,
-       .type = "link LINK",
-       .help = "a failed link that carries no traffic: link 3-4",
-       .target = &flags.fail,
-       .count = FlagCount::kPairs},
-      {.name = "--latency",
-       .alias = "--latency-scale",
-       .group = kChange,
-       .type = "xF",
-       .unit = FlagUnit::kFactor,
-       .help = "factor on all latencies: x2, x0",
-       .target = &flags.latency},
-      {.name = "--bandwidth-scale",
-       .group = kChange,
-       .type = "xF",
-       .unit = FlagUnit::kFactor,
-       .help = "factor on all link bandwidths: x2",
-       .target = &flags.bandwidth_scale},
-      {.name = "--overlap",
-       .group = kChange,
-       .words = "on|off",
-       .help = "communication overlaps compute: on or off",
-       .target = &flags.overlap},
-      {.name = "--base",
-       .group = kChange,
-       .type = "BASE",
-       .words = "plain|varied",
-       .help = "base run: plain (default), or varied like the other",
-       .preset = "plain",
-       .target = &flags.base},
-      {.name = "--seeds",
-       .group = kQuestion,
-       .type = "N",
-       .help = "random seeds to run, for p50, p95, p99",
-       .target = &flags.seeds},
-      {.name = "--threads",
-       .group = kQuestion,
-       .type = "N",
-       .help = "threads for the seeds",
-       .default_text = "all cores",
-       .target = &flags.threads},
-      {.name = "--sensitivity",
-       .group = kQuestion,
-       .help = "derivatives of the step time, and what helps most",
-       .target = &flags.sensitivity},
+      change("--to", "FLAGS|FILE.toml", "the same run with other flags: '--tp 4 -m 16'", &flags.to),
+      change("--link", "LINK:CHANGE", "link 3-4:x0.5 (bandwidth), 3-4:latency=x2 or =50us", &flags.links,
+             FlagCount::kAll),
+      change("--fail", "link LINK", "a failed link that carries no traffic: link 3-4", &flags.fail, FlagCount::kPairs),
+      change("--latency,--latency-scale", "xF", "factor on all latencies: x2, x0", &flags.latency, FlagUnit::kFactor),
+      change("--bandwidth-scale", "xF", "factor on all link bandwidths: x2", &flags.bandwidth_scale, FlagUnit::kFactor),
+      change("--overlap", OneOf{"on|off"}, "communication overlaps compute: on or off", &flags.overlap),
+      change("--base", "BASE", "base run: plain (default), or varied like the other", &flags.base,
+             OneOf{"plain|varied"}, Preset{"plain"}),
+      question("--seeds", "N", "random seeds to run, for p50, p95, p99", &flags.seeds),
+      question("--threads", "N", "threads for the seeds", &flags.threads, Default{"all cores"}),
+      question("--sensitivity", "derivatives of the step time, and what helps most", &flags.sensitivity),
   };
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/files/read_file.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/split.hpp"
@@ -64,22 +65,11 @@ RangeConstants ranges_beside(const std::string& neighbour) {
 class Accuracy : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "--records",
-         .type = "FILE",
-         .help = "what to predict",
-         .default_text = "those in traces/",
-         .target = &records_},
-        {.name = "--without",
-         .type = "PART",
-         .names = effect_names,
-         .help = "predict with this part of the model switched off",
-         .target = &without_},
-        {.name = "--source",
-         .type = "NAME,NAME",
-         .help = "only records of these sources",
-         .target = &source_,
-         .form = FlagForm::kCommas},
+        row("--records", "FILE", "what to predict", &records_, Default{"those in traces/"}),
+        row("--without", "PART", "predict with this part of the model switched off", &without_, effect_names),
+        row("--source", "NAME,NAME", "only records of these sources", &source_, FlagForm::kCommas),
     };
     add_rows(rows, flag_rows(output_, kAccuracyFormats));
     rows.push_back(html_row(html_));

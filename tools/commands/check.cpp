@@ -12,6 +12,7 @@
 #include "formats/files/output_file.hpp"
 #include "formats/version.hpp"
 #include "live/backends.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "studies/check/suite_gate.hpp"
 #include "tools/flags/given_files.hpp"
@@ -55,31 +56,18 @@ struct ExtraFile {
 class Check : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
+    const FlagGroup output("Output");
     FlagRows rows{
-        {.name = "SUITE",
-         .help = "suites to check, JSON; see docs/ci.md",
-         .target = &suites_,
-         .count = FlagCount::kAll,
-         .required = true},
-        {.name = "--accept", .help = "write the predictions to the baseline; run it first", .target = &accept_},
+        row("SUITE", "suites to check, JSON; see docs/ci.md", &suites_, FlagCount::kAll, FlagMark::kRequired),
+        row("--accept", "write the predictions to the baseline; run it first", &accept_),
     };
     add_rows(rows, flag_rows(output_, kCheckFormats));
     add_rows(rows, {
-                       {.name = "--junit",
-                        .group = "Output",
-                        .type = "FILE.xml",
-                        .help = "also write JUnit XML, for GitLab and others",
-                        .target = &junit_},
-                       {.name = "--markdown",
-                        .group = "Output",
-                        .type = "FILE.md",
-                        .help = "also write a summary in Markdown",
-                        .target = &markdown_},
+                       output("--junit", "FILE.xml", "also write JUnit XML, for GitLab and others", &junit_),
+                       output("--markdown", "FILE.md", "also write a summary in Markdown", &markdown_),
                        html_row(html_),
-                       {.name = "--github",
-                        .group = "Output",
-                        .help = "annotations, and the job's step summary",
-                        .target = &github_},
+                       output("--github", "annotations, and the job's step summary", &github_),
                    });
     return rows;
   }

@@ -8,6 +8,7 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/request/catalog_names.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
@@ -91,33 +92,18 @@ void add_contenders_of(const std::string& file, const CompareFlags& flags, std::
 
 FlagRows asked_rows(CompareFlags& flags) {
   FlagRows rows = flag_rows(flags.scenario, ScenarioVerb::kSeveralSchedules);
-  rows.push_back({.name = "FILE",
-                  .type = "FILE.toml",
-                  .help = "scenario files, compared as they are",
-                  .target = &flags.configs,
-                  .count = FlagCount::kAll});
+  rows.push_back(
+      FlagGroup()("FILE", "FILE.toml", "scenario files, compared as they are", &flags.configs, FlagCount::kAll));
   return rows;
 }
 
 FlagRows terms_rows(CompareFlags& flags) {
+  const FlagGroup row("Run");
   return {
-      {.name = "--equal",
-       .group = "Run",
-       .type = "WHAT",
-       .words = kEqualWords,
-       .help = "equal devices (default), stages or memory",
-       .preset = "devices",
-       .target = &flags.equal},
-      {.name = "--runs-in",
-       .group = "Run",
-       .words = kFrameworkWords,
-       .help = "only runs that this framework does today",
-       .target = &flags.runs_in},
-      {.name = "--memory-limit",
-       .group = "Run",
-       .unit = FlagUnit::kSize,
-       .help = "memory per device: 76GiB; bare: device shares",
-       .target = &flags.memory_limit},
+      row("--equal", "WHAT", "equal devices (default), stages or memory", &flags.equal, OneOf{kEqualWords},
+          Preset{"devices"}),
+      row("--runs-in", OneOf{kFrameworkWords}, "only runs that this framework does today", &flags.runs_in),
+      row("--memory-limit", FlagUnit::kSize, "memory per device: 76GiB; bare: device shares", &flags.memory_limit),
   };
 }
 

@@ -9,6 +9,7 @@
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/request/catalog_names.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/numbers.hpp"
@@ -82,45 +83,21 @@ constexpr std::string_view kDiffFormats = "text|json|csv";
 class DiffCommand : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
+    const FlagGroup output("Output");
     FlagRows rows{
-        {.name = "FILE",
-         .help = "[PREDICTED] MEASURED...: run, trace, scenario.toml",
-         .target = &flags_.files,
-         .count = FlagCount::kAll},
-        {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &flags_.log},
-        {.name = "--hardware",
-         .type = "NAME|FILE",
-         .names = hardware_names,
-         .help = "of --log: its GPU",
-         .default_text = "as nvidia-smi says",
-         .target = &flags_.hardware},
-        {.name = "--iteration",
-         .type = "N",
-         .help = "measured iteration: median or 1, 2, ...",
-         .preset = "median",
-         .target = &flags_.iteration},
-        {.name = "--replica",
-         .type = "N",
-         .help = "of several data-parallel pipelines: which, from 0",
-         .preset = "0",
-         .target = &flags_.replica},
-        {.name = "--tolerance",
-         .type = "LIST",
-         .help = "exit 1 beyond: bubble=2pp,step=5%,memory=5%",
-         .target = &tolerance_},
+        row("FILE", "[PREDICTED] MEASURED...: run, trace, scenario.toml", &flags_.files, FlagCount::kAll),
+        row("--log", "FILE", "measured: a training log of Megatron-LM", &flags_.log),
+        row("--hardware", "NAME|FILE", "of --log: its GPU", &flags_.hardware, hardware_names,
+            Default{"as nvidia-smi says"}),
+        row("--iteration", "N", "measured iteration: median or 1, 2, ...", &flags_.iteration, Preset{"median"}),
+        row("--replica", "N", "of several data-parallel pipelines: which, from 0", &flags_.replica, Preset{"0"}),
+        row("--tolerance", "LIST", "exit 1 beyond: bubble=2pp,step=5%,memory=5%", &tolerance_),
     };
     add_rows(rows, flag_rows(output_, kDiffFormats));
     add_rows(rows, {
-                       {.name = "--trace",
-                        .group = "Output",
-                        .type = "FILE",
-                        .help = "also write both as one trace: x.json, x.pftrace",
-                        .target = &trace_},
-                       {.name = "--bundle",
-                        .group = "Output",
-                        .type = "FILE.tar",
-                        .help = "also write both runs for ui.perfetto.dev",
-                        .target = &bundle_},
+                       output("--trace", "FILE", "also write both as one trace: x.json, x.pftrace", &trace_),
+                       output("--bundle", "FILE.tar", "also write both runs for ui.perfetto.dev", &bundle_),
                        html_row(html_),
                    });
     rows.push_back(assumptions_row(output_));

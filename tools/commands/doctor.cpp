@@ -6,6 +6,7 @@
 #include "formats/json/json.hpp"
 #include "formats/version.hpp"
 #include "profiler/measurement/gpu_checks.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/doctor/checks.hpp"
@@ -66,14 +67,10 @@ std::string gpu_text(const std::vector<GpuCheck>& checks, const ViewStyle& style
 class Doctor : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "--gpu", .help = "also test what measuring needs on the GPU", .target = &gpu_},
-        {.name = "--device",
-         .type = "D",
-         .help = "index of that GPU",
-         .default_text = "0",
-         .preset = "0",
-         .target = &device_},
+        row("--gpu", "also test what measuring needs on the GPU", &gpu_),
+        row("--device", "D", "index of that GPU", &device_, Default{"0"}, Preset{"0"}),
     };
     add_rows(rows, flag_rows(output_, kDoctorFormats));
     return rows;

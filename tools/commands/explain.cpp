@@ -12,6 +12,7 @@
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/hardware_file.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
@@ -63,12 +64,10 @@ constexpr std::string_view kCostFormats = "text|json|csv";  // of explain cost, 
 class Explain : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "TOPIC",
-         .help = "step, cost, 3F7, a code, a word, hardware, ...",
-         .target = &topic_,
-         .required = true},
-        {.name = "NAME", .help = "the schedule, planner (all: all), hardware, ...", .target = &name_},
+        row("TOPIC", "step, cost, 3F7, a code, a word, hardware, ...", &topic_, FlagMark::kRequired),
+        row("NAME", "the schedule, planner (all: all), hardware, ...", &name_),
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kCostFormats, "output format; csv: of cost"));

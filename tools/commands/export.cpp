@@ -15,6 +15,7 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/transforms.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/hardware_file.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
@@ -66,30 +67,13 @@ void refuse_other_placements(const Schedule& schedule) {
 class Export : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "NAME", .help = "of --to hardware: which", .target = &name_},
-        {.name = "--to",
-         .type = "FORMAT",
-         .names = export_formats,
-         .help = "pytorch-csv, schedule-json, svg, ...",
-         .target = &to_,
-         .required = true},
-        {.name = "--output",
-         .short_name = "-o",
-         .type = "FILE",
-         .help = "file or .gz; kineto: a folder",
-         .default_text = "-, stdout",
-         .preset = "-",
-         .target = &output_},
-        {.name = "--script",
-         .type = "FILE",
-         .help = "of --to megatron: a patch of this launch script",
-         .target = &script_},
-        {.name = "--torch",
-         .type = "RELEASE",
-         .words = "2.15|2.13",
-         .help = "of --to pytorch-comms: 2.13 or 2.15 (default)",
-         .target = &torch_},
+        row("NAME", "of --to hardware: which", &name_),
+        row("--to", "FORMAT", "pytorch-csv, schedule-json, svg, ...", &to_, export_formats, FlagMark::kRequired),
+        row("-o,--output", "FILE", "file or .gz; kineto: a folder", &output_, Default{"-, stdout"}, Preset{"-"}),
+        row("--script", "FILE", "of --to megatron: a patch of this launch script", &script_),
+        row("--torch", "RELEASE", "of --to pytorch-comms: 2.13 or 2.15 (default)", &torch_, OneOf{"2.15|2.13"}),
         ops_only_row(ops_only_),
     };
     add_rows(rows, flag_rows(figure_));

@@ -8,6 +8,7 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/runs/open_run.hpp"
@@ -110,29 +111,15 @@ class FigureExport {
 }  // namespace
 
 FlagRows flag_rows(ExportFigureFlags& flags) {
-  constexpr std::string_view kGroup = "Figure";
+  const FlagGroup row("Figure");
   FlagRows rows{
-      {.name = "--run",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "svg, pdf, png: draw this run, not a schedule",
-       .target = &flags.run,
-       .count = FlagCount::kAll},
-      {.name = "--show",
-       .group = kGroup,
-       .type = "WHAT,...",
-       .help = "pipeline (default), causes, idle, memory",
-       .target = &flags.show},
-      {.name = "--width",
-       .group = kGroup,
-       .type = "WIDTH",
-       .help = "85mm, 170mm, 600px, 7in",
-       .default_text = figure::kUsualWidth,
-       .preset = figure::kUsualWidth,
-       .target = &flags.width},
+      row("--run", "FILE", "svg, pdf, png: draw this run, not a schedule", &flags.run, FlagCount::kAll),
+      row("--show", "WHAT,...", "pipeline (default), causes, idle, memory", &flags.show),
+      row("--width", "WIDTH", "85mm, 170mm, 600px, 7in", &flags.width, Default{figure::kUsualWidth},
+          Preset{figure::kUsualWidth}),
       figure::mono_row(flags.mono),
   };
-  rows.back().group = kGroup;
+  rows.back().group = "Figure";
   return rows;
 }
 

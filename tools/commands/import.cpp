@@ -20,6 +20,7 @@
 #include "profiler/ranks/join.hpp"
 #include "scenario/request/catalog_names.hpp"
 #include "scenario/request/flag.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/numbers.hpp"
@@ -141,18 +142,11 @@ std::vector<std::string> import_tools() { return split_names(kTools); }
 class Import : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "FILE",
-         .help = "files the tool wrote; traces: one per rank",
-         .target = &flags_.files,
-         .count = FlagCount::kAll,
-         .required = true},
-        {.name = "--from",
-         .type = "TOOL",
-         .names = import_tools,
-         .help = "kineto, nsys, run, megatron, torchtitan, ...",
-         .target = &flags_.from,
-         .required = true},
+        row("FILE", "files the tool wrote; traces: one per rank", &flags_.files, FlagCount::kAll, FlagMark::kRequired),
+        row("--from", "TOOL", "kineto, nsys, run, megatron, torchtitan, ...", &flags_.from, import_tools,
+            FlagMark::kRequired),
     };
     add_rows(rows, trace_rows(flags_));
     add_rows(rows, run_rows());
@@ -160,8 +154,8 @@ class Import : public Command {
     add_rows(rows, framework_rows(framework_));
     add_rows(rows, script_rows(script_));
     FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
-    for (Flag& row : output) {
-      if (row.name == "--output") row.given = &flags_.output_given;
+    for (Flag& shown : output) {
+      if (shown.name == "--output") shown.given = &flags_.output_given;
     }
     add_rows(rows, std::move(output));
     return rows;
@@ -205,28 +199,16 @@ class Import : public Command {
 
  private:
   FlagRows run_rows() {
+    const FlagGroup row("Measured run");
     return {
-        {.name = "--replica",
-         .group = "Measured run",
-         .type = "N",
-         .help = "of several data-parallel pipelines: which, from 0",
-         .preset = "0",
-         .target = &run_.replica},
-        {.name = "--iterations",
-         .group = "Measured run",
-         .type = "LIST",
-         .help = "keep these, as 1,2,5-8 (default: all)",
-         .target = &run_.iterations},
+        row("--replica", "N", "of several data-parallel pipelines: which, from 0", &run_.replica, Preset{"0"}),
+        row("--iterations", "LIST", "keep these, as 1,2,5-8 (default: all)", &run_.iterations),
     };
   }
 
   FlagRows product_rows() {
-    return {{.name = "--hardware",
-             .group = "Measured products",
-             .type = "NAME|FILE",
-             .names = hardware_names,
-             .help = "gemm-table: on which they were measured",
-             .target = &hardware_}};
+    return {FlagGroup("Measured products")("--hardware", "NAME|FILE", "gemm-table: on which they were measured",
+                                           &hardware_, hardware_names)};
   }
 
   int import_gemm_table() {

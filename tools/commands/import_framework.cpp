@@ -6,6 +6,7 @@
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -43,27 +44,12 @@ void require_kind(const std::string& file, const std::string& tool) {
 }  // namespace
 
 FlagRows framework_rows(FrameworkRequest& request) {
-  constexpr std::string_view kGroup = "Framework";
+  const FlagGroup row("Framework");
   return {
-      {.name = "--world-size",
-       .group = kGroup,
-       .type = "N",
-       .help = "ranks of the job, where the file does not say",
-       .target = &request.world_size},
-      {.name = "--stages",
-       .group = kGroup,
-       .type = "P",
-       .help = "deepspeed: pipeline ranks",
-       .target = &request.pipeline},
-      {.name = "--tp",
-       .group = kGroup,
-       .type = "N",
-       .help = "deepspeed: tensor-parallel ranks",
-       .target = &request.tensor},
-      {.name = "--all-notes",
-       .group = kGroup,
-       .help = "name each unknown key, not a count by section",
-       .target = &request.all_notes},
+      row("--world-size", "N", "ranks of the job, where the file does not say", &request.world_size),
+      row("--stages", "P", "deepspeed: pipeline ranks", &request.pipeline),
+      row("--tp", "N", "deepspeed: tensor-parallel ranks", &request.tensor),
+      row("--all-notes", "name each unknown key, not a count by section", &request.all_notes),
   };
 }
 

@@ -10,6 +10,7 @@
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -111,48 +112,17 @@ std::string argument_lines(const MegatronLaunch& launch) {
 }  // namespace
 
 FlagRows script_rows(ScriptFlags& flags) {
+  const FlagGroup row("Launch script");
   return {
-      {.name = "--set",
-       .group = "Launch script",
-       .type = "NAME=VALUE",
-       .help = "variable of the script; 7=VALUE: its argument $7",
-       .target = &flags.set,
-       .count = FlagCount::kSingly},
-      {.name = "--args",
-       .group = "Launch script",
-       .type = "WORDS",
-       .help = "all arguments of the script, in one word: \"8 4096\"",
-       .target = &flags.args_text,
-       .given = &flags.args_given},
-      {.name = "--file",
-       .group = "Launch script",
-       .type = "PATH=FILE",
-       .help = "file that the script sources or reads at PATH",
-       .target = &flags.files,
-       .count = FlagCount::kSingly},
-      {.name = "--environment",
-       .group = "Launch script",
-       .type = "FILE",
-       .help = "the whole environment, as `env` prints it",
-       .target = &flags.environment},
-      {.name = "--directory",
-       .group = "Launch script",
-       .type = "DIR",
-       .help = "where the script is started (default: here)",
-       .target = &flags.directory},
-      {.name = "--gpus",
-       .group = "Launch script",
-       .type = "N",
-       .help = "ranks in all, where the script does not say",
-       .target = &flags.gpus},
-      {.name = "--arguments-only",
-       .group = "Launch script",
-       .help = "what the program gets, a word a line; no scenario",
-       .target = &flags.arguments_only},
-      {.name = "--run-script",
-       .group = "Launch script",
-       .help = "bash runs it too, guarded by bwrap; both must agree",
-       .target = &flags.run_script},
+      row("--set", "NAME=VALUE", "variable of the script; 7=VALUE: its argument $7", &flags.set, FlagCount::kSingly),
+      row("--args", "WORDS", "all arguments of the script, in one word: \"8 4096\"", &flags.args_text,
+          &flags.args_given),
+      row("--file", "PATH=FILE", "file that the script sources or reads at PATH", &flags.files, FlagCount::kSingly),
+      row("--environment", "FILE", "the whole environment, as `env` prints it", &flags.environment),
+      row("--directory", "DIR", "where the script is started (default: here)", &flags.directory),
+      row("--gpus", "N", "ranks in all, where the script does not say", &flags.gpus),
+      row("--arguments-only", "what the program gets, a word a line; no scenario", &flags.arguments_only),
+      row("--run-script", "bash runs it too, guarded by bwrap; both must agree", &flags.run_script),
   };
 }
 

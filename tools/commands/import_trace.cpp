@@ -24,6 +24,7 @@
 #include "profiler/ranks/attribute_ranks.hpp"
 #include "profiler/records/forwarding_sink.hpp"
 #include "profiler/records/record_file.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/quantities.hpp"
@@ -246,40 +247,17 @@ Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile
 }  // namespace
 
 FlagRows trace_rows(TraceImportFlags& flags) {
-  constexpr std::string_view kGroup = "Model";
+  const FlagGroup row("Model");
   FlagRows rows = flag_rows(flags.attribution);
-  add_rows(rows, {
-                     {.name = "--model",
-                      .group = kGroup,
-                      .type = "NAME",
-                      .help = "model name",
-                      .default_text = "the file's",
-                      .target = &flags.model.model},
-                     {.name = "--dtype",
-                      .group = kGroup,
-                      .type = "TYPE",
-                      .help = "data type: bf16, fp32, ...",
-                      .default_text = "unknown",
-                      .target = &flags.model.dtype},
-                     {.name = "--microbatch-size",
-                      .alias = "--mbs,--microbatch",
-                      .group = kGroup,
-                      .type = "B",
-                      .help = "samples per microbatch",
-                      .target = &flags.model.microbatch},
-                     {.name = "--sequence",
-                      .alias = "--seq-length,--seq",
-                      .group = kGroup,
-                      .type = "S",
-                      .help = "tokens per sample",
-                      .target = &flags.model.sequence},
-                     {.name = "--hooks",
-                      .group = kGroup,
-                      .type = "FILE ...",
-                      .help = "sizes that debubble_hooks wrote, one file per rank",
-                      .target = &flags.model.hooks,
-                      .count = FlagCount::kSingly},
-                 });
+  add_rows(rows,
+           {
+               row("--model", "NAME", "model name", &flags.model.model, Default{"the file's"}),
+               row("--dtype", "TYPE", "data type: bf16, fp32, ...", &flags.model.dtype, Default{"unknown"}),
+               row("--microbatch-size,--mbs,--microbatch", "B", "samples per microbatch", &flags.model.microbatch),
+               row("--sequence,--seq-length,--seq", "S", "tokens per sample", &flags.model.sequence),
+               row("--hooks", "FILE ...", "sizes that debubble_hooks wrote, one file per rank", &flags.model.hooks,
+                   FlagCount::kSingly),
+           });
   return rows;
 }
 

@@ -9,6 +9,7 @@
 #include "cost_models/transformer/hardware.hpp"
 #include "formats/json/json.hpp"
 #include "formats/text/printable.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
@@ -198,12 +199,10 @@ std::string items_json(const std::string& family, const std::vector<ListItem>& i
 class List : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row;
     FlagRows rows{
-        {.name = "FAMILY",
-         .help = "schedules (default), transforms, models, ...",
-         .preset = "schedules",
-         .target = &family_},
-        {.name = "NAME", .help = "only the entry of that name, or of a config.json", .target = &name_},
+        row("FAMILY", "schedules (default), transforms, models, ...", &family_, Preset{"schedules"}),
+        row("NAME", "only the entry of that name, or of a config.json", &name_),
     };
     add_rows(rows, flag_rows(output_, kListFormats));
     return rows;

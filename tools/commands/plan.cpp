@@ -9,6 +9,7 @@
 #include "formats/text/printable.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/plan/asked_planners.hpp"
@@ -35,24 +36,13 @@ constexpr std::string_view kPlanFormats = "text|json|csv";
 class PlanCommand : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
+    const FlagGroup row("Plan");
     FlagRows rows = flag_rows(flags_);
-    rows.push_back({.name = "--top",
-                    .group = "Plan",
-                    .type = "N",
-                    .help = "runs to print",
-                    .default_text = std::string_view("5"),
-                    .target = &top_});
-    rows.push_back({.name = "--patience",
-                    .group = "Plan",
-                    .unit = FlagUnit::kSeconds,
-                    .help = "MPI: silence until a rank is lost",
-                    .default_text = "20",
-                    .target = &patience_});
+    rows.push_back(row("--top", "N", "runs to print", &top_, Default{"5"}));
+    rows.push_back(
+        row("--patience", FlagUnit::kSeconds, "MPI: silence until a rank is lost", &patience_, Default{"20"}));
     add_rows(rows, flag_rows(planners_));
-    rows.push_back({.name = "--schedule-only",
-                    .group = "Plan",
-                    .help = "only the best order of a given pipeline (-p, -m)",
-                    .target = &schedule_only_});
+    rows.push_back(row("--schedule-only", "only the best order of a given pipeline (-p, -m)", &schedule_only_));
     add_rows(rows, flag_rows(scenario_, ScenarioVerb::kPlan));
     add_rows(rows, flag_rows(output_, kPlanFormats));
     rows.push_back(html_row(html_));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scenario/request/catalog_names.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "tools/profile/options.hpp"
 
@@ -13,115 +14,50 @@ namespace {
 
 // NOLINTNEXTLINE(readability-function-size): a table
 FlagRows model_rows(ProfileFlags& flags) {
-  constexpr std::string_view kGroup = "Built-in transformer";
+  const FlagGroup row("Built-in transformer");
   return {
-      {.name = "--model",
-       .group = kGroup,
-       .type = "NAME|FILE",
-       .names = workload_names,
-       .help = "a preset (`debubble list models`) or a config.json",
-       .target = &flags.model},
-      {.name = "--microbatch-size",
-       .alias = "--mbs,--microbatch",
-       .group = kGroup,
-       .type = "B",
-       .help = "samples per microbatch",
-       .default_text = "1",
-       .target = &flags.sizes.microbatch},
-      {.name = "--sequence",
-       .alias = "--seq-length,--seq",
-       .group = kGroup,
-       .type = "S",
-       .help = "tokens per sample",
-       .default_text = "1024",
-       .target = &flags.sizes.sequence},
-      {.name = "--tp",
-       .group = kGroup,
-       .type = "N",
-       .help = "tensor-parallel ranks",
-       .default_text = "1",
-       .target = &flags.sizes.tensor_parallel},
-      {.name = "--dtype",
-       .group = kGroup,
-       .type = "TYPE",
-       .words = kMatmulTypes,
-       .help = "matmul data type: bf16 (default), fp16 or fp32",
-       .preset = "bf16",
-       .target = &flags.sizes.type},
-      {.name = "--iterations",
-       .alias = "--repetitions",
-       .group = kGroup,
-       .type = "N",
-       .help = "steps to record",
-       .default_text = "20",
-       .target = &flags.iterations},
-      {.name = "--sweep",
-       .group = kGroup,
-       .type = "KEY=LIST",
-       .help = "several sizes: microbatch=1,2,4 or seq=1024,2048",
-       .target = &flags.sizes.sweeps,
-       .count = FlagCount::kSingly},
-      {.name = "--self-check",
-       .group = kGroup,
-       .help = "first check the numbers it computes",
-       .target = &flags.self_check},
-      {.name = "--checks",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "also write each pass timed by events, as JSON",
-       .target = &flags.checks},
+      row("--model", "NAME|FILE", "a preset (`debubble list models`) or a config.json", &flags.model, workload_names),
+      row("--microbatch-size,--mbs,--microbatch", "B", "samples per microbatch", &flags.sizes.microbatch, Default{"1"}),
+      row("--sequence,--seq-length,--seq", "S", "tokens per sample", &flags.sizes.sequence, Default{"1024"}),
+      row("--tp", "N", "tensor-parallel ranks", &flags.sizes.tensor_parallel, Default{"1"}),
+      row("--dtype", "TYPE", "matmul data type: bf16 (default), fp16 or fp32", &flags.sizes.type, OneOf{kMatmulTypes},
+          Preset{"bf16"}),
+      row("--iterations,--repetitions", "N", "steps to record", &flags.iterations, Default{"20"}),
+      row("--sweep", "KEY=LIST", "several sizes: microbatch=1,2,4 or seq=1024,2048", &flags.sizes.sweeps,
+          FlagCount::kSingly),
+      row("--self-check", "first check the numbers it computes", &flags.self_check),
+      row("--checks", "FILE", "also write each pass timed by events, as JSON", &flags.checks),
   };
 }
 
 // Where the profile goes, and what is shown on stdout.
 FlagRows output_rows(ProfileFlags& flags) {
-  constexpr std::string_view kGroup = "Output";
+  const FlagGroup row("Output");
   FlagRows rows{
-      {.name = "--output",
-       .short_name = "-o",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "the profile; of a sweep the folder",
-       .target = &flags.file},
-      {.name = "--keep-records",
-       .group = kGroup,
-       .type = "DIR",
-       .help = "keep the recording in this folder",
-       .target = &flags.keep_records},
+      row("-o,--output", "FILE", "the profile; of a sweep the folder", &flags.file),
+      row("--keep-records", "DIR", "keep the recording in this folder", &flags.keep_records),
   };
   FlagRows shown = flag_rows(flags.shown, "text|json", "format on stdout, with --model");
-  std::erase_if(shown, [](const Flag& row) { return row.name == "--output"; });
+  std::erase_if(shown, [](const Flag& flag) { return flag.name == "--output"; });
   add_rows(rows, std::move(shown));
   return rows;
 }
 
 // Of a program; the built-in transformer takes turns with recording on and off.
 FlagRows program_rows(ProfileFlags& flags) {
-  return {{.name = "--overhead",
-           .group = "Program",
-           .words = "least|run",
-           .help = "least (default), or run: once more without CUPTI",
-           .preset = "least",
-           .target = &flags.overhead}};
+  return {FlagGroup("Program")("--overhead", OneOf{"least|run"}, "least (default), or run: once more without CUPTI",
+                               &flags.overhead, Preset{"least"})};
 }
 
 // Of the machine, not of a model.
 FlagRows calibration_rows(ProfileFlags& flags) {
-  return {{.name = "--calibrate-hardware",
-           .group = "Hardware",
-           .help = "measure the machine: a file for --hardware",
-           .target = &flags.calibrate}};
+  return {
+      FlagGroup("Hardware")("--calibrate-hardware", "measure the machine: a file for --hardware", &flags.calibrate)};
 }
 
 // The GPU of the built-in transformer, or the CPU of a program; a program chooses its GPU itself.
 FlagRows device_rows(ProfileFlags& flags) {
-  return {{.name = "--device",
-           .group = "Device",
-           .type = "D|cpu",
-           .help = "GPU's index, or cpu",
-           .default_text = "0",
-           .preset = "0",
-           .target = &flags.device}};
+  return {FlagGroup("Device")("--device", "D|cpu", "GPU's index, or cpu", &flags.device, Default{"0"}, Preset{"0"})};
 }
 
 class ProfileCommand : public Command {

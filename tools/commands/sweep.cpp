@@ -13,6 +13,7 @@
 #include "formats/text/choice.hpp"
 #include "formats/text/printable.hpp"
 #include "formats/version.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/parallel.hpp"
@@ -40,38 +41,14 @@ struct SweepOptions {
 };
 
 FlagRows flag_rows(SweepOptions& options) {
-  constexpr std::string_view kGroup = "Sweep";
+  const FlagGroup row("Sweep");
   return {
-      {.name = "--best",
-       .alias = "--objective",
-       .group = kGroup,
-       .type = "WHAT",
-       .words = kSweepMerits,
-       .help = "text: ranked by throughput (default), step, ...",
-       .preset = "throughput",
-       .target = &options.best},
-      {.name = "--top",
-       .group = kGroup,
-       .type = "N",
-       .help = "text: rows shown",
-       .default_text = "10",
-       .target = &options.top},
-      {.name = "--resume",
-       .group = kGroup,
-       .help = "resume an interrupted sweep in --output FILE",
-       .target = &options.resume},
-      {.name = "--threads",
-       .group = kGroup,
-       .type = "N",
-       .help = "threads of this process",
-       .default_text = "all cores",
-       .target = &options.threads},
-      {.name = "--patience",
-       .group = kGroup,
-       .unit = FlagUnit::kSeconds,
-       .help = "MPI: silence until a rank is lost",
-       .default_text = "20",
-       .target = &options.patience},
+      row("--best,--objective", "WHAT", "text: ranked by throughput (default), step, ...", &options.best,
+          OneOf{kSweepMerits}, Preset{"throughput"}),
+      row("--top", "N", "text: rows shown", &options.top, Default{"10"}),
+      row("--resume", "resume an interrupted sweep in --output FILE", &options.resume),
+      row("--threads", "N", "threads of this process", &options.threads, Default{"all cores"}),
+      row("--patience", FlagUnit::kSeconds, "MPI: silence until a rank is lost", &options.patience, Default{"20"}),
   };
 }
 

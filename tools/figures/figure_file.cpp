@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/text/text.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 #include "tools/figures/cairo.hpp"
@@ -13,7 +14,6 @@ namespace debubble::figure {
 
 namespace {
 
-constexpr std::string_view kWidthGroup = "Output";
 constexpr const char* kWidthHelp = "write a width like 85mm (a column), 170mm (a page), 600px or 7in";
 constexpr std::int64_t kMostPixels = 30'000;
 
@@ -116,36 +116,18 @@ std::string figure_bytes(const Drawing& drawing, FigureType type, const FigureWi
 }
 
 Flag mono_row(bool& mono) {
-  return {.name = "--mono",
-          .group = kWidthGroup,
-          .help = "the figure in greys and hatches, for print",
-          .target = &mono,
-          .repeated = false};
+  return FlagGroup("Output")("--mono", "the figure in greys and hatches, for print", &mono, FlagMark::kNotRepeated);
 }
 
 FlagRows flag_rows(FigureFlags& flags, std::string_view show) {
-  FlagRows rows{{.name = "--figure",
-                 .group = kWidthGroup,
-                 .type = "FILE.svg|pdf|png",
-                 .help = "also draw a figure for a paper or a slide",
-                 .target = &flags.file,
-                 .repeated = false}};
+  const FlagGroup row("Output");
+  FlagRows rows{row("--figure", "FILE.svg|pdf|png", "also draw a figure for a paper or a slide", &flags.file,
+                    FlagMark::kNotRepeated)};
   if (!show.empty()) {
-    rows.push_back({.name = "--show",
-                    .group = kWidthGroup,
-                    .type = "WHAT,...",
-                    .help = show,
-                    .target = &flags.show,
-                    .repeated = false});
+    rows.push_back(row("--show", "WHAT,...", show, &flags.show, FlagMark::kNotRepeated));
   }
-  rows.push_back({.name = "--figure-width",
-                  .group = kWidthGroup,
-                  .type = "WIDTH",
-                  .help = "of the figure: 85mm, 170mm, 7in",
-                  .default_text = kUsualWidth,
-                  .preset = kUsualWidth,
-                  .target = &flags.width,
-                  .repeated = false});
+  rows.push_back(row("--figure-width", "WIDTH", "of the figure: 85mm, 170mm, 7in", &flags.width, Default{kUsualWidth},
+                     Preset{kUsualWidth}, FlagMark::kNotRepeated));
   rows.push_back(mono_row(flags.mono));
   return rows;
 }

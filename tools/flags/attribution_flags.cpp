@@ -1,37 +1,18 @@
 #include "tools/flags/attribution_flags.hpp"
 
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 
 FlagRows flag_rows(AttributionFlags& flags, std::string_view group) {
+  const FlagGroup row(group);
   return {
-      {.name = "--layers",
-       .group = group,
-       .type = "REGEX",
-       .help = "layer ranges, named by group 1; or none: one layer",
-       .target = &flags.layers},
-      {.name = "--steps",
-       .group = group,
-       .type = "REGEX",
-       .help = "ranges that are training steps",
-       .target = &flags.steps},
-      {.name = "--warm-up",
-       .group = group,
-       .type = "STEPS",
-       .help = "warm-up steps to discard",
-       .default_text = "detect",
-       .target = &flags.warm_up},
-      {.name = "--rank",
-       .group = group,
-       .type = "R",
-       .help = "of several ranks, this one alone",
-       .default_text = "all",
-       .target = &flags.rank},
-      {.name = "--explain",
-       .group = group,
-       .help = "show which rule attributed which kernel",
-       .target = &flags.explain},
+      row("--layers", "REGEX", "layer ranges, named by group 1; or none: one layer", &flags.layers),
+      row("--steps", "REGEX", "ranges that are training steps", &flags.steps),
+      row("--warm-up", "STEPS", "warm-up steps to discard", &flags.warm_up, Default{"detect"}),
+      row("--rank", "R", "of several ranks, this one alone", &flags.rank, Default{"all"}),
+      row("--explain", "show which rule attributed which kernel", &flags.explain),
   };
 }
 

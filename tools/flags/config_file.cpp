@@ -8,6 +8,7 @@
 
 #include "formats/files/read_file.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/flags/command_line.hpp"
@@ -155,10 +156,7 @@ class ItemCheck {
 }  // namespace
 
 Flag config_row(std::string& target) {
-  return {.name = "--config",
-          .type = "FILE.toml",
-          .help = "a file of KEY = VALUE lines, named like the flags",
-          .target = &target};
+  return FlagGroup()("--config", "FILE.toml", "a file of KEY = VALUE lines, named like the flags", &target);
 }
 
 namespace {

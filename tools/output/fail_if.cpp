@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "tools/output/metrics.hpp"
 #include "tools/output/stderr_line.hpp"
@@ -54,7 +55,7 @@ void FailIf::collect(std::size_t index, const std::vector<bool>& truth, const Re
 }
 
 Flag fail_if_row(std::string& target, std::string_view help) {
-  return {.name = "--fail-if", .group = "Output", .type = "EXPR", .help = help, .target = &target};
+  return FlagGroup("Output")("--fail-if", "EXPR", help, &target);
 }
 
 bool judge(const FailIf& fail_if, const Report& report) {

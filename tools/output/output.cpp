@@ -8,6 +8,7 @@
 
 #include "formats/text/choice.hpp"
 #include "formats/text/printable.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/views/terminal.hpp"
@@ -48,50 +49,23 @@ ViewStyle checked_style(const OutputFlags& flags) {
 }  // namespace
 
 FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_view format_help) {
-  constexpr std::string_view kGroup = "Output";
+  const FlagGroup row("Output");
   return {
-      {.name = "--format",
-       .group = kGroup,
-       .words = formats,
-       .help = format_help,
-       .default_text = "text",
-       .preset = "text",
-       .target = &flags.format},
-      {.name = "--output",
-       .short_name = "-o",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "output file",
-       .default_text = "-, stdout",
-       .preset = "-",
-       .target = &flags.output},
-      {.name = "--color",
-       .group = kGroup,
-       .type = "WHEN",
-       .words = kColorWords,
-       .help = "color: auto, always or never",
-       .default_text = "auto",
-       .preset = "auto",
-       .target = &flags.color},
-      {.name = "--width",
-       .group = kGroup,
-       .type = "N",
-       .help = "text width in columns",
-       .default_text = "the terminal's",
-       .target = &flags.width},
+      row("--format", OneOf{formats}, format_help, &flags.format, Default{"text"}, Preset{"text"}),
+      row("-o,--output", "FILE", "output file", &flags.output, Default{"-, stdout"}, Preset{"-"}),
+      row("--color", "WHEN", "color: auto, always or never", &flags.color, OneOf{kColorWords}, Default{"auto"},
+          Preset{"auto"}),
+      row("--width", "N", "text width in columns", &flags.width, Default{"the terminal's"}),
   };
 }
 
 Flag assumptions_row(OutputFlags& flags) {
-  return {.name = "--assumptions",
-          .group = "Output",
-          .help = "everything the result assumes, with sources",
-          .target = &flags.assumptions,
-          .repeated = false};
+  return FlagGroup("Output")("--assumptions", "everything the result assumes, with sources", &flags.assumptions,
+                             FlagMark::kNotRepeated);
 }
 
 Flag details_row(OutputFlags& flags, std::string_view help) {
-  return {.name = "--details", .group = "Output", .help = help, .target = &flags.details, .repeated = false};
+  return FlagGroup("Output")("--details", help, &flags.details, FlagMark::kNotRepeated);
 }
 
 Output::Output(const OutputFlags& flags, std::string_view formats)

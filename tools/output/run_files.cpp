@@ -7,6 +7,7 @@
 #include "formats/exporters/perfetto_trace.hpp"
 #include "formats/run/run_file.hpp"
 #include "scenario/job/transforms.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/output/output.hpp"
@@ -30,24 +31,12 @@ const RunFileFlags& checked_files(const RunFileFlags& flags, const std::string& 
 }  // namespace
 
 FlagRows flag_rows(RunFileFlags& flags) {
-  constexpr std::string_view kGroup = "Output";
+  const FlagGroup row("Output");
   return {
-      {.name = "--trace",
-       .group = kGroup,
-       .type = "FILE",
-       .help = "also write a trace: x.json, x.pftrace, with .gz",
-       .target = &flags.trace},
+      row("--trace", "FILE", "also write a trace: x.json, x.pftrace, with .gz", &flags.trace),
       ops_only_row(flags.ops_only),
-      {.name = "--export-schedule",
-       .group = kGroup,
-       .type = "FILE.csv",
-       .help = "also write the schedule as PyTorch's table",
-       .target = &flags.table},
-      {.name = "--save-run",
-       .group = kGroup,
-       .type = "FILE.json[.gz]",
-       .help = "also write the run, for `debubble diff`",
-       .target = &flags.run},
+      row("--export-schedule", "FILE.csv", "also write the schedule as PyTorch's table", &flags.table),
+      row("--save-run", "FILE.json[.gz]", "also write the run, for `debubble diff`", &flags.run),
   };
 }
 

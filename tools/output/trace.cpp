@@ -6,6 +6,7 @@
 #include "formats/exporters/chrome_trace.hpp"
 #include "formats/exporters/perfetto_trace.hpp"
 #include "formats/version.hpp"
+#include "scenario/request/flag_row.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
@@ -50,10 +51,7 @@ void write_trace(const Simulated& run, const std::string& command_line, const Ru
 }
 
 Flag ops_only_row(bool& target) {
-  return {.name = "--trace-ops-only",
-          .group = "Output",
-          .help = "a trace without idle and critical-path tracks",
-          .target = &target};
+  return FlagGroup("Output")("--trace-ops-only", "a trace without idle and critical-path tracks", &target);
 }
 
 void require_trace(bool ops_only, bool writes_trace, const std::string& remedy) {

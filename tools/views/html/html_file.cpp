@@ -1,14 +1,12 @@
 #include "tools/views/html/html_file.hpp"
 
+#include "scenario/request/flag_row.hpp"
+
 namespace debubble {
 
 Flag html_row(std::string& path) {
-  return {.name = "--html",
-          .group = "Output",
-          .type = "FILE.html",
-          .help = "also write a page with charts; it opens from disk",
-          .target = &path,
-          .repeated = false};
+  return FlagGroup("Output")("--html", "FILE.html", "also write a page with charts; it opens from disk", &path,
+                             FlagMark::kNotRepeated);
 }
 
 HtmlFile::HtmlFile(const std::string& path) {

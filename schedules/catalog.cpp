@@ -106,7 +106,7 @@ std::string plain_schedule_name(std::string_view name) {
 
 // Names of papers and frameworks that are no name of one schedule here.
 std::string other_name_help(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOthers{{
       {"zerobubble", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
       {"zb", "the zero-bubble schedules are zb-h1, zb-h2, zb-auto, zb-v and interleaved-zb"},
       {"zb1p", "write --schedule zb-auto --param memory_limit=1p"},
@@ -116,6 +116,9 @@ std::string other_name_help(std::string_view name) {
       {"afab", "write --schedule gpipe"},
       {"fthenb", "write --schedule gpipe"},
       {"pipedreamflush", "write --schedule 1f1b"},
+      {"seqpipe", "write --schedule interleaved --param rounding=mindspore"},
+      {"seqsmartvpp", "write --schedule interleaved --param rounding=mindspore --param warmup=short"},
+      {"zerobubblev", "write --schedule dualpipe-v --param order=mindspore"},
   }};
   const std::string plain = plain_schedule_name(name);
   for (const auto& [other, help] : kOthers) {

@@ -13,20 +13,29 @@ namespace debubble {
 
 namespace {
 
+constexpr const char* kRoundings = "megatron|pytorch|mindspore";
+constexpr const char* kWarmups = "full|short";
+
 struct Step {
   int microbatch;
   int chunk;
 };
 
+struct Groups {
+  int size;
+  int larger;  // so many groups have that size, later ones one microbatch less; the last one what is left
+};
+
 // The order in which a device meets (microbatch, chunk): group by group, within a group chunk by chunk.
-std::vector<Step> step_table(int m, int chunks, int group) {
+std::vector<Step> step_table(int m, int chunks, const Groups& groups) {
   std::vector<Step> table;
   table.reserve(static_cast<std::size_t>(m) * static_cast<std::size_t>(chunks));
-  for (int base = 0; base < m; base += group) {
-    const int end = base + std::min(group, m - base);
+  for (int base = 0, k = 0; base < m; ++k) {
+    const int end = base + std::min(k < groups.larger ? groups.size : groups.size - 1, m - base);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       for (int i = base; i < end; ++i) table.push_back({i, chunk});
     }
+    base = end;
   }
   return table;
 }
@@ -34,7 +43,7 @@ std::vector<Step> step_table(int m, int chunks, int group) {
 std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int devices, int chunks,
                                 std::int64_t ahead) {
   const auto total = static_cast<std::int64_t>(table.size());
-  const std::int64_t warmup = std::min(2 * std::int64_t{devices - 1 - device} + ahead, total);
+  const std::int64_t warmup = std::min(ahead, total);
   std::vector<Op> row;
   row.reserve(2 * table.size());
   const auto forward = [&](std::int64_t k) {
@@ -70,12 +79,14 @@ std::string nearest_microbatches(int m, IsLegal is_legal) {
 
 bool pytorch_rounds_evenly(int m, int devices) { return m % std::max(1, m / devices) == 0; }
 
-int pytorch_group(const ScheduleRequest& request) {
+// max(1, m div p) rounds: PyTorch refuses uneven ones, MindSpore gives the first ones the microbatches that are left.
+Groups rounds_of(const ScheduleRequest& request, const std::string& rounding) {
   const int m = request.microbatches;
   const int rounds = std::max(1, m / request.devices);
   if (request.params.contains("group")) {
-    fail("S075", "--param group", "rounding=pytorch derives the group size itself", "leave out --param group");
+    fail("S075", "--param group", "rounding=" + rounding + " derives the group size itself", "leave out --param group");
   }
+  if (m % rounds != 0 && rounding == "mindspore") return {m / rounds + 1, m % rounds};
   if (!pytorch_rounds_evenly(m, request.devices)) {
     const auto legal = [&](int other) { return pytorch_rounds_evenly(other, request.devices); };
     fail("S009", "--microbatches",
@@ -83,7 +94,7 @@ int pytorch_group(const ScheduleRequest& request) {
              " rounds, which do not divide m=" + std::to_string(m),
          nearest_legal("-m ", nearest_microbatches(m, legal), request.devices));
   }
-  return m / rounds;
+  return {m / rounds, rounds};
 }
 
 int megatron_group(const ScheduleRequest& request) {
@@ -149,15 +160,21 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
     fail("S005", "--chunks", name + " needs at least 2 stages per device; got " + std::to_string(chunks),
          "use -v 2 or more, or --schedule 1f1b for one stage per device");
   }
-  const std::string rounding = choice_param(request, "rounding", "megatron|pytorch");
-  const int group = rounding == "pytorch" ? pytorch_group(request) : megatron_group(request);
+  const std::string rounding = choice_param(request, "rounding", kRoundings);
+  const Groups groups =
+      rounding == "megatron" ? Groups{megatron_group(request), request.microbatches} : rounds_of(request, rounding);
+  const int group = groups.size;
   Schedule schedule = start_schedule(request, name, chunks);
   const int extra = extra_warmup(request);
+  const bool brief = choice_param(request, "warmup", kWarmups) == "short";
   schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
+  if (brief) schedule.params.emplace_back("warmup", "short");
   if (extra > 0) schedule.params.emplace_back(kExtraWarmup, std::to_string(extra));
-  const std::vector<Step> table = step_table(request.microbatches, chunks, group);
+  const std::vector<Step> table = step_table(request.microbatches, chunks, groups);
   for (int device = 0; device < p; ++device) {
-    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, std::int64_t{chunks - 1} * group + extra);
+    const std::int64_t ahead =
+        std::int64_t{chunks - 1} * group + (brief ? 1 : 2) * std::int64_t{p - 1 - device} + extra;
+    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, ahead);
   }
   if (rounding == "megatron") {
     refuse_deadlocked_groups(request, schedule, group);
@@ -170,7 +187,8 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
 std::optional<double> interleaved_makespan(const FormCase& form) {
   const auto group = form_number(form, "group");
   const bool fits = group && form.microbatches >= form.devices && *group >= form.devices &&
-                    megatron_accepts(form.microbatches, std::min(*group, form.microbatches), form.devices);
+                    (form_word(form, "rounding") == "mindspore" ||
+                     megatron_accepts(form.microbatches, std::min(*group, form.microbatches), form.devices));
   if (!fits) return std::nullopt;
   return (form.microbatches + static_cast<double>(form.devices - 1) / form.chunks) * (form.forward + form.backward);
 }
@@ -178,8 +196,9 @@ std::optional<double> interleaved_makespan(const FormCase& form) {
 std::optional<double> interleaved_peak(const FormCase& form) {
   const auto group = form_number(form, "group");
   if (!group) return std::nullopt;
+  const int way = form_word(form, "warmup") == "short" ? 1 : 2;
   const int warmup =
-      2 * (form.devices - 1 - form.device) + (form.chunks - 1) * *group + form_number(form, kExtraWarmup).value_or(0);
+      way * (form.devices - 1 - form.device) + (form.chunks - 1) * *group + form_number(form, kExtraWarmup).value_or(0);
   return static_cast<double>(std::min(warmup + 1, form.microbatches * form.chunks)) / form.chunks;
 }
 
@@ -195,16 +214,23 @@ const ScheduleEntry& interleaved_entry() {
       .splits_backward = false,
       .default_chunks = 2,
       .params = {{"group", "p..m", "p", "microbatches that pass through one chunk before the next chunk's turn"},
-                 {"rounding", "megatron|pytorch", "megatron",
-                  "how the group size is found: as given, or by PyTorch's rounds of m div max(1, m div p)"},
+                 {"rounding", kRoundings, "megatron",
+                  "how groups are found: as given, by PyTorch's max(1, m div p) equal rounds, or by MindSpore's "
+                  "(seqpipe), of which the first take what is left"},
+                 {"warmup", kWarmups, "full",
+                  "short: p - 1 - d forward passes less before a device's first backward pass, as MindSpore's "
+                  "seqsmartvpp, which has rounding=mindspore"},
                  extra_warmup_param()},
       .build = build_as_interleaved,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
-      .certainty_note = "Megatron-LM's table of microbatches and chunks, and PyTorch's rounds",
+      .certainty_note =
+          "Megatron-LM's table of microbatches and chunks, and PyTorch's rounds; MindSpore's: its rules, read and not "
+          "run; PaddlePaddle's VPP at m = p is breadth-first with backward=ascending",
       .makespan = {"(m + (p - 1) / v)(f + b) where m >= p and the last group is whole or has p microbatches or more",
                    interleaved_makespan},
-      .peak = {"min(2(p - 1 - d) + (v - 1) group + 1 + extra_warmup, m v) / v", interleaved_peak},
+      .peak = {"min(2(p - 1 - d) + (v - 1) group + 1 + extra_warmup, m v) / v; p - 1 - d less in it with warmup=short",
+               interleaved_peak},
       .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
       .advice =
           "Where 1f1b's bubble is large, m is a multiple of p, and the links can carry v times as many messages. "

@@ -79,14 +79,11 @@ SequenceCut cut_by_count(const ScheduleRequest& request) {
 }
 
 // One device's units, forward and backward, in the order in which it meets them: without chunks one after another; with
-// them, p of them pass a chunk before the next one's turn.
+// them, `group` of them pass a chunk before the next one's turn.
 class Units {
  public:
-  Units(const Schedule& schedule, int device)
-      : schedule_(schedule),
-        device_(device),
-        forwards_(schedule.devices, schedule.chunks),
-        backwards_(schedule.devices, schedule.chunks) {}
+  Units(const Schedule& schedule, int device, int group)
+      : schedule_(schedule), device_(device), forwards_(group, schedule.chunks), backwards_(group, schedule.chunks) {}
 
   [[nodiscard]] std::int64_t count() const { return std::int64_t{schedule_.total_pieces()} * schedule_.chunks; }
   [[nodiscard]] Op next_forward() {
@@ -111,18 +108,19 @@ class Units {
   GroupWalk backwards_;
 };
 
-std::int64_t seq1f1b_warmup(const Schedule& schedule, int device, std::int64_t units) {
+std::int64_t seq1f1b_warmup(const Schedule& schedule, int device, bool slim, std::int64_t units) {
   const std::int64_t p = schedule.devices;
   const std::int64_t slices = schedule.pieces;
+  if (slim) return std::min(schedule.chunks * slices - 1 + 2 * (p - 1 - device), units);
   if (schedule.chunks == 1) return std::min(p - 1 - device + slices - 1, units);
   if (schedule.microbatches == schedule.devices) return units;  // as the authors' research code: all forwards first
   return std::min((schedule.chunks - 1) * p + 2 * (p - 1 - device) + slices - 1, units);
 }
 
-std::vector<Op> seq1f1b_row(const Schedule& schedule, int device) {
-  Units units(schedule, device);
+std::vector<Op> seq1f1b_row(const Schedule& schedule, int device, bool slim) {
+  Units units(schedule, device, slim ? schedule.pieces : schedule.devices);
   const std::int64_t count = units.count();
-  const std::int64_t warmup = seq1f1b_warmup(schedule, device, count);
+  const std::int64_t warmup = seq1f1b_warmup(schedule, device, slim, count);
   std::vector<Op> row;
   row.reserve(2 * static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < warmup; ++k) row.push_back(units.next_forward());
@@ -144,17 +142,25 @@ void check_interleaving(const ScheduleRequest& request, int chunks) {
 
 Schedule build_seq1f1b(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 1 : request.chunks;
-  check_interleaving(request, chunks);
+  const bool slim = choice_param(request, "slim", "false|true") == "true";
+  if (!slim) check_interleaving(request, chunks);
   SequenceCut cut = request.params.contains("slice_costs") ? given_costs(request) : cut_by_count(request);
   Schedule schedule = start_schedule(request, "seq1f1b", chunks);
   cut_into_slices(schedule, cut.slices, std::move(cut.shares));
   schedule.params = std::move(cut.params);
+  if (slim) schedule.params.emplace_back("slim", "true");
   if (cut.slices > 1 && schedule.piece_shares.empty()) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
-    at(schedule.rows, device) = seq1f1b_row(schedule, device);
+    at(schedule.rows, device) = seq1f1b_row(schedule, device, slim);
+  }
+  if (slim && chunks > 1 && cut.slices < request.devices) {
+    fail("S016", "--param slices",
+         std::to_string(cut.slices) + " slices deadlock on " + std::to_string(request.devices) +
+             " devices with several stages each: a chunk would need its input before it can exist",
+         "use --param slices=" + std::to_string(request.devices) + " or more");
   }
   // A group of p units must end with a whole microbatch, or its backward asks for slices that come too late.
-  if (chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {
+  if (!slim && chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {
     fail("S016", "--param slices",
          std::to_string(cut.slices) + " slices per microbatch deadlock with several stages per device: groups of p=" +
              std::to_string(request.devices) + " slices end within a microbatch",
@@ -169,16 +175,19 @@ bool is_uneven(const FormCase& form) { return form.params.contains("slice_costs"
 // alone, all forwards first.
 std::optional<double> seq1f1b_makespan(const FormCase& form) {
   const auto slices = form_number(form, "slices");
-  if (!slices || is_uneven(form) || (form.chunks > 1 && form.devices % *slices != 0)) return std::nullopt;
+  const bool slim = form_word(form, "slim") == "true";
+  if (!slices || is_uneven(form) || (!slim && form.chunks > 1 && form.devices % *slices != 0)) return std::nullopt;
   const double way = static_cast<double>(form.devices - 1) / (form.chunks * *slices);
   return (form.microbatches + way) * (form.forward + form.backward);
 }
 
 std::optional<double> seq1f1b_peak(const FormCase& form) {
   const auto slices = form_number(form, "slices");
-  if (!slices || is_uneven(form) || form.chunks > 1) return std::nullopt;
-  const std::int64_t held = form.devices - 1 - form.device + std::int64_t{*slices};
-  return static_cast<double>(std::min(held, std::int64_t{form.microbatches} * *slices)) / *slices;
+  const bool slim = form_word(form, "slim") == "true";
+  if (!slices || is_uneven(form) || (!slim && form.chunks > 1)) return std::nullopt;
+  const std::int64_t units = std::int64_t{*slices} * form.chunks;
+  const std::int64_t held = (slim ? 2 : 1) * (form.devices - 1 - form.device) + units;
+  return static_cast<double>(std::min(held, form.microbatches * units)) / static_cast<double>(units);
 }
 
 }  // namespace
@@ -187,8 +196,10 @@ const ScheduleEntry& seq1f1b_entry() {
   static const ScheduleEntry entry{
       .name = "seq1f1b",
       .summary = "1f1b over slices of the sequence; bubble / k at (p - 1 + k) / k activations instead of p, k slices",
-      .citation = "Sun et al., Seq1F1B, 2024, arXiv 2406.03488",
-      .constraints = "p >= 1, m >= 1, causal attention; with v > 1 also m a multiple of p and k a divisor of p",
+      .citation = "Sun et al., Seq1F1B, 2024, arXiv 2406.03488; Li et al., SlimPipe, 2025, arXiv 2504.14519",
+      .constraints =
+          "p >= 1, m >= 1, causal attention; with v > 1 also m a multiple of p and k a divisor of p, with slim only k "
+          ">= p",
       .needs = "causal attention, keys and values of earlier slices, k times the messages",
       .splits_backward = false,
       .default_chunks = 1,
@@ -199,15 +210,21 @@ const ScheduleEntry& seq1f1b_entry() {
            {"tokens", "1..", "not known",
             "length of the sequence, in blocks at which it may be cut: slices of equal computation are found"},
            {"attention", "0..1", "0.1",
-            "of tokens: what each earlier one adds to a token's cost; a Transformer has about 1 / (6 x hidden size)"}},
+            "of tokens: what each earlier one adds to a token's cost; a Transformer has about 1 / (6 x hidden size)"},
+           {"slim", "false|true", "false",
+            "SlimPipe: all slices of a sequence pass a chunk before the next one's turn, and a device runs 2(p - 1 - "
+            "d) "
+            "more forwards before its first backward; its exchange of attention makes equal slices cost the same"}},
       .build = build_seq1f1b,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note =
           "the orders of the authors' research code; which numbers of slices deadlock with several stages per device "
-          "is derived",
+          "is derived; slim: formed after the paper's rule and its memory, (1 + 2(p - 1) / (v k)) / p of all "
+          "stages'",
       .makespan = {"m (f + b) + (p - 1)(f + b) / (v k), slices alike", seq1f1b_makespan},
-      .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1", seq1f1b_peak},
+      .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1; slim: min(2(p - 1 - d) / (v k) + 1, m)",
+               seq1f1b_peak},
       .frameworks = "the authors' research code",
       .advice =
           "For long sequences: as little memory as fits a microbatch and a small bubble. Cut for equal computation "

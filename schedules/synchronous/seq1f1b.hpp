@@ -4,7 +4,8 @@
 //                            d3  F0.0 F0.1 B0.1 F1.0 B0.0 F1.1 B1.1 B1.0       slice's backward: k - 1 more warm-ups
 //
 // Device d holds min(p - 1 - d + k, m k) slices, (p - d) / k of a microbatch and the rest of one in work. With v > 1
-// the units pass the chunks in groups of p, as in interleaved 1F1B.
+// the units pass the chunks in groups of p, as in interleaved 1F1B; in SlimPipe's order (Li et al., arXiv 2504.14519)
+// in groups of a microbatch's k slices.
 #pragma once
 
 #include "schedules/common/contract.hpp"

@@ -1,6 +1,7 @@
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <utility>
 
 namespace debubble {
@@ -9,7 +10,8 @@ namespace {
 
 class Builder {
  public:
-  Builder(int microbatches, const DualPipeStage& a, const DualPipeStage& b) : a_{a}, b_{b} {
+  Builder(int microbatches, const DualPipeStage& a, const DualPipeStage& b, const DualPipeWays& ways)
+      : a_{a}, b_{b}, ways_(ways) {
     row_.reserve(6 * static_cast<std::size_t>(microbatches));
   }
 
@@ -23,32 +25,38 @@ class Builder {
     row_.push_back({OpKind::kForward, paired, side.at.stage, side.at.first_microbatch + side.forwards++});
   }
   void backward(Side& side, bool input_only = false) {
+    input_only = input_only && ways_.split;
     const OpKind kind = input_only ? OpKind::kInputGrad : OpKind::kBackward;
     row_.push_back({kind, false, side.at.stage, side.at.first_microbatch + side.backwards++});
     if (!input_only) return;
     waiting_.push_back({OpKind::kWeightGrad, false, side.at.stage, row_.back().microbatch});
   }
-  void pair(Side& front, Side& back) {
-    forward(front, true);
-    backward(back);
+  void pair(Side& front, Side& back, bool overlapped = true) {
+    if (ways_.backward_first) backward(back);
+    forward(front, overlapped && ways_.overlapped);
+    if (!ways_.backward_first) backward(back);
   }
-  void weight_grad() {  // the oldest that waits, if any does
-    if (done_ < waiting_.size()) row_.push_back(waiting_[done_++]);
+  void weight_grad() {  // one that waits, if any does
+    if (waiting_.empty()) return;
+    const auto next = ways_.backward_first ? waiting_.end() - 1 : waiting_.begin();
+    row_.push_back(*next);
+    waiting_.erase(next);
   }
 
   Side a_, b_;
   std::vector<Op> row_;
 
  private:
-  std::vector<Op> waiting_;
-  std::size_t done_ = 0;
+  DualPipeWays ways_;
+  std::deque<Op> waiting_;
 };
 
 }  // namespace
 
-std::vector<Op> dual_pipe_row(const DualPipeShape& shape, int rank, const DualPipeStage& a, const DualPipeStage& b) {
+std::vector<Op> dual_pipe_row(const DualPipeShape& shape, int rank, const DualPipeStage& a, const DualPipeStage& b,
+                              const DualPipeWays& ways) {
   const int inner = shape.half - rank - 1;  // how far the turn is
-  Builder row(shape.microbatches, a, b);
+  Builder row(shape.microbatches, a, b, ways);
   for (int k = 0; k < 2 * inner; ++k) row.forward(row.a_);
   for (int k = 0; k < rank + 1; ++k) {
     row.forward(row.a_);
@@ -60,12 +68,8 @@ std::vector<Op> dual_pipe_row(const DualPipeShape& shape, int rank, const DualPi
     row.forward(row.b_);
   }
   for (int k = 0; k < shape.microbatches - 2 * shape.half + rank + 1; ++k) {
-    if (k == 0 && inner == 0) {  // at the turn the first two run one by one: the neighbour waits for the F
-      row.forward(row.a_);
-      row.backward(row.b_);
-    } else {
-      row.pair(row.a_, row.b_);
-    }
+    const bool turn = k == 0 && inner == 0;  // there the first two run one by one: the neighbour waits for the F
+    row.pair(row.a_, row.b_, !turn);
     row.pair(row.b_, row.a_);
   }
   for (int k = 0; k < inner; ++k) {

@@ -229,6 +229,24 @@ TEST_CASE("Seq1F1B's closed forms") {
   }
 }
 
+TEST_CASE("SlimPipe holds 1 + 2(p - 1) / (v k) of a device share, and waits as Seq1F1B") {
+  struct Row {
+    int p, m, v, k;
+    double makespan;
+    std::vector<double> peaks;
+  };
+  const std::vector<Row> rows{{4, 4, 1, 4, 14.25, {2.5, 2, 1.5, 1}},
+                              {4, 3, 2, 8, 9.5625, {1.375, 1.25, 1.125, 1}},
+                              {8, 2, 1, 16, 7.3125, {1.875, 1.75, 1.625, 1.5, 1.375, 1.25, 1.125, 1}}};
+  for (const Row& row : rows) {
+    const Params params{{"slices", std::to_string(row.k)}, {"slim", "true"}};
+    const Schedule schedule = build("seq1f1b", row.p, row.m, row.v, params);
+    CAPTURE(describe(schedule));
+    CHECK(mismatch(schedule, toy_costs(schedule, 1, 2), {}, units(row.makespan), row.peaks) == "");
+  }
+  CHECK(slices_refusal("seq1f1b", 4, 4, 2, {{"slices", "3"}, {"slim", "true"}}) == "S016");
+}
+
 TEST_CASE("uneven slices cost Seq1F1B dear, and balanced ones do not") {
   const Schedule uneven = build("seq1f1b", 4, 8, 0, {{"slice_costs", "0.5,1.5,2.5,3.5"}});
   CHECK(uneven.piece_shares == std::vector<std::int64_t>{1, 3, 5, 7});

@@ -28,6 +28,14 @@ def order_of(schedule, p, m):
     return rows
 
 
+def dualpipev_order(schedule, p, m):
+    """DualPipeVSchedule's ops of each rank, which holds a stage of each phase."""
+    kinds = {"ForwardPass": "F", "BackwardPass": "B"}
+    return [[f"{rank if instruction.phase == 0 else 2 * p - 1 - rank}{kinds[instruction.name]}{instruction.buffer_id % m}"
+             for step in schedule.DualPipeVSchedule(micro_batches=m, stages=p, stage_id=rank) for instruction in step
+             if instruction.name in kinds] for rank in range(p)]
+
+
 def step_time(schedule, p, m, forward, backward, message):
     """TrainSchedule's instructions on a virtual clock: a send and its receive meet, and hold both stages for a while."""
     send = {"SendActivation": 1, "SendGrad": -1}
@@ -169,6 +177,10 @@ def main():
                               "--comm", "2ms", "--format", "json")
             witness.check("step", f"step: p {p}, m {m}", step_time(schedule, p, m, 6, 13, 2),
                           json.loads(ran.stdout)["runs"][0]["makespan_ns"] // 10**6)
+    for p, more in itertools.product((1, 2, 3, 4, 5, 8), (0, 1, 2, 7)):
+        if witness.wanted("order"):
+            witness.check("order", f"order: DualPipeV, p {p}, m {2 * p + more}", dualpipev_order(schedule, p, 2 * p + more),
+                          witness.order("-p", str(p), "-m", str(2 * p + more), "--schedule", "dualpipe-v", "--param", "order=deepspeed"))
     if witness.wanted("cut"):
         compare_cuts(witness, torch, module)
     compare_configurations(witness, config_of)

@@ -79,7 +79,8 @@ class Sorter {
     }
     RangesByKey& ranges = result_.iterations[{name.size(), name}];
     const auto [found, fresh] = ranges.try_emplace(
-        key, NamedRange{event.name, {event.begin, event.end}, event.on_gpu, event.arrival, event.shared});
+        key,
+        NamedRange{event.name, {event.begin, event.end}, event.on_gpu, event.arrival, event.shared, event.held_until});
     if (!fresh) ++losses_["ranges that appear twice in a step"];
   }
 

@@ -26,6 +26,7 @@ struct NamedRange {
   bool on_gpu = false;
   bool arrival = false;  // as in PipelineEvent
   bool shared = false;
+  Nanoseconds held_until = 0;
 };
 
 using RangesByKey = std::map<RangeKey, NamedRange>;

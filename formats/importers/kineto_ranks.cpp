@@ -133,6 +133,7 @@ void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
     const Nanoseconds shift = base_of(trace) - first.value_or(0);
     for (PipelineEvent& event : trace.events) {
       event.begin += shift, event.end += shift;
+      if (event.held_until != 0) event.held_until += shift;
       if (event.begin <= kLongestDuration) continue;
       throw InputError(Diagnostic{"V023", trace.file, "its times are more than 52 days after those of another rank",
                                   "give the traces of one run"});

@@ -184,7 +184,7 @@ class Importer {
       for (const auto& [key, range] : sorted_[r].iterations.at(iteration)) {
         if (range.name.kind != PipelineName::Kind::kOp) continue;
         observation.ops.push_back({range.name.op, range.name.partner, range.name.paired, static_cast<std::int32_t>(r),
-                                   range.time.begin + shift, range.time.end + shift});
+                                   range.time.begin + shift, end_of(iteration, static_cast<int>(r), range) + shift});
         for (const Op& op : {range.name.op, range.name.partner}) {
           if (op.kind == OpKind::kInputGrad) split.emplace(op.stage, op.microbatch);
         }
@@ -197,6 +197,21 @@ class Importer {
     }
     losses_[kTrimmedOps] += trim_overlaps(observation.ops);
     return observation;
+  }
+
+  // An op's thread may have waited for a send before it went on; not if the tensor was there when the op's last event
+  // had ended.
+  [[nodiscard]] Nanoseconds end_of(const Iteration& iteration, int rank, const NamedRange& range) const {
+    const Nanoseconds end = range.time.end;
+    const auto found = pairs_.find(iteration);
+    if (range.held_until == 0 || found == pairs_.end()) return end;
+    bool any = false;
+    for (const auto& [op, times, bounds] : found->second) {
+      const bool held = times.from == rank && times.send_begin < end && times.send_end > end && !times.late;
+      if (held && times.receive_end + offset(times.to) > end + offset(rank)) return end;
+      any = any || held;
+    }
+    return any ? range.held_until : end;
   }
 
   void add_transfer(Observation& observation, const Pair& pair,
@@ -264,6 +279,9 @@ class Importer {
     if (waiting_ > 0) {
       result_.notes.push_back("receives waited " + std::to_string(waiting_ / 1000) +
                               " us for their senders, over all iterations; that is not counted as transfer");
+    }
+    if (std::any_of(ranks_.begin(), ranks_.end(), [](const PipelineTrace& rank) { return rank.evaluation; })) {
+      result_.notes.emplace_back("an evaluation, no training: no node of autograd ran, so backwards are empty ranges");
     }
     if (cut_ > 0) {
       result_.notes.push_back("ops waited " + std::to_string(cut_ / 1000) +

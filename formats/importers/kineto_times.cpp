@@ -42,6 +42,13 @@ std::string plain_value(std::string_view value) {
   return parsed ? parsed->text : std::string(value.substr(1, value.size() - 2));
 }
 
+std::uint32_t KinetoLanes::of(const KinetoFields& fields) {
+  if (!known_.empty() && fields.tid == last_.second && fields.pid == last_.first) return last_lane_;
+  last_ = {std::string(fields.pid), std::string(fields.tid)};
+  last_lane_ = known_.try_emplace(last_, static_cast<std::uint32_t>(known_.size())).first->second;
+  return last_lane_;
+}
+
 bool read_event_times(std::size_t index, const KinetoFields& fields, ProblemList& problems,
                       std::map<std::string, std::int64_t>& losses, Nanoseconds& begin, Nanoseconds& end) {
   const auto from = event_time(index, fields.ts, "ts", problems);

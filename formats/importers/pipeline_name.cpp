@@ -64,12 +64,25 @@ bool parse_end(std::string_view text, PipelineName& name) {
   return true;
 }
 
+// "1UNSHARD", "0WAIT_SEND_F3"
+bool parse_beside(std::string_view text, PipelineName& name) {
+  if (!take_name_number(text)) return false;
+  const bool waits = take_prefix(text, "WAIT_SEND_") || take_prefix(text, "WAIT_RECV_");
+  if (waits && (take_prefix(text, "F") || take_prefix(text, "B"))) {
+    if (!take_name_number(text) || !text.empty()) return false;
+  } else if (text != "UNSHARD" && text != "RESHARD" && text != "REDUCE_GRAD" && text != "WAIT_REDUCE_GRAD") {
+    return false;
+  }
+  name.kind = PipelineName::Kind::kBeside;
+  return true;
+}
+
 }  // namespace
 
 PipelineName parse_pipeline_name(std::string_view text) {
   PipelineName name;
   if (!take_prefix(text, "PP:")) return name;
-  if (parse_pair(text, name) || parse_op(text, name) || parse_end(text, name)) return name;
+  if (parse_pair(text, name) || parse_op(text, name) || parse_end(text, name) || parse_beside(text, name)) return name;
   name.kind = PipelineName::Kind::kOther;
   return name;
 }

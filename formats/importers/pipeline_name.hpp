@@ -3,7 +3,8 @@
 //     PP:0F3   PP:1B2   PP:1I2   PP:1W2     an op
 //     PP:(0F3;1B2)OVERLAP_F_B               an overlapped pair
 //     PP:0SEND_F3   PP:1RECV_F3             one end of a transfer; its stage is the one at that end
-//     PP:1RESHARD   PP:0UNSHARD             neither: parameters of a sharded model
+//     PP:1RESHARD   PP:0UNSHARD             beside those: parameters of a sharded model, reductions of gradients, waits
+//     PP:1REDUCE_GRAD   PP:0WAIT_SEND_F3    for what was posted
 //
 // torch/distributed/pipelining/schedules.py, `_Action` and `_ComputationType`.
 #pragma once
@@ -16,8 +17,8 @@
 namespace debubble {
 
 struct PipelineName {
-  enum class Kind : std::uint8_t { kNone, kOp, kSend, kReceive, kOther };
-  Kind kind = Kind::kNone;  // kNone: no "PP:" name; kOther: one that is neither an op nor an end of a transfer
+  enum class Kind : std::uint8_t { kNone, kOp, kSend, kReceive, kBeside, kOther };
+  Kind kind = Kind::kNone;  // kNone: no "PP:" name; kOther: one that is none of the above
   // Of a transfer: the op whose output travels. Of a gradient the kind is kBackward, though it may be I that made it.
   Op op;
   Op partner;

@@ -1,5 +1,6 @@
 // The events of a Chrome trace that say what a pipeline did: those with a "PP:" name, steps, and NCCL's transfers.
-// Serves torch.profiler's traces, of which one is one rank, and our own, which hold all devices.
+// Serves torch.profiler's traces, of which one is one rank, and our own, which hold all devices. Where no GPU's ranges
+// are in it, ops last as long as the thread was at work (thread_work.hpp), and a receive until its tensor was there.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,10 @@ struct PipelineEvent {
   Bytes bytes = 0;          // our own transfers
   bool on_gpu = false;      // gpu_user_annotation
   // Of ranges that were recovered (recovery/recover_run.hpp):
-  std::int32_t step = -1;  // its place in `steps`; -1: the one in which it begins
-  bool arrival = false;    // a receive on the host that ends when the tensor is there
-  bool shared = false;     // one kernel for this and for a transfer the other way
+  std::int32_t step = -1;      // its place in `steps`; -1: the one in which it begins
+  bool arrival = false;        // a receive on the host that ends when the tensor is there
+  bool shared = false;         // one kernel for this and for a transfer the other way
+  Nanoseconds held_until = 0;  // of an op: its end, if it did not wait for a send; 0: it did not
 };
 
 struct PipelineStep {
@@ -40,7 +42,8 @@ struct PipelineTrace {
   std::vector<PipelineEvent> events;         // in file order
   std::vector<PipelineStep> steps;           // by begin
   std::map<std::string, std::int64_t> losses;
-  std::string device;  // "NVIDIA H100 ..."; empty when the file does not say
+  std::string device;       // "NVIDIA H100 ..."; empty when the file does not say
+  bool evaluation = false;  // no backward ran: no node of autograd was at work, though other work was recorded
 };
 
 // `bytes` is the file, plain or in gzip. Throws InputError as read_kineto_events (but A003).

@@ -130,8 +130,13 @@ TEST_CASE("names of PyTorch's pipeline runtime") {
   CHECK_EQ(received.kind, Kind::kReceive);
   CHECK_EQ(to_string(sent.op), to_string(received.op));
   CHECK_EQ(to_string(parse_pipeline_name("PP:0RECV_B3").op), "1B3");
-  for (const char* other : {"PP:0UNSHARD", "PP:", "PP:F3", "PP:0F", "PP:0F3x", "PP:-1F0", "PP:(0F3;1B2)", "PP:0SEND_3",
-                            "PP:99999999999F0", "PP:(0F3 1B2)OVERLAP_F_B"}) {
+  for (const char* beside :
+       {"PP:0UNSHARD", "PP:1RESHARD", "PP:1REDUCE_GRAD", "PP:0WAIT_SEND_F3", "PP:0WAIT_REDUCE_GRAD"}) {
+    CAPTURE(beside);
+    CHECK_EQ(parse_pipeline_name(beside).kind, Kind::kBeside);
+  }
+  for (const char* other : {"PP:0WAIT_SEND_F", "PP:UNSHARD", "PP:", "PP:F3", "PP:0F", "PP:0F3x", "PP:-1F0",
+                            "PP:(0F3;1B2)", "PP:0SEND_3", "PP:99999999999F0", "PP:(0F3 1B2)OVERLAP_F_B"}) {
     CAPTURE(other);
     CHECK_EQ(parse_pipeline_name(other).kind, Kind::kOther);
   }
@@ -299,6 +304,7 @@ TEST_CASE("what is lost is counted: half steps, ends without the other, ranges o
   std::erase_if(half.rank1, [](const Slice& slice) { return slice.name == "PP:1B1"; });
   std::erase_if(whole.rank0, [](const Slice& slice) { return slice.name == "PP:0RECV_B1"; });
   whole.rank0.push_back({"PP:0UNSHARD", 0, 10});
+  whole.rank0.push_back({"PP:0SOMETHING", 0, 10});
   whole.rank0.push_back({"PP:0F0", 15 * kMs, 16 * kMs, "gpu_user_annotation"});
   const ImportedRun run = import_kineto_run(traces_of({whole, half}));
   CHECK_EQ(run.iterations.size(), 1);

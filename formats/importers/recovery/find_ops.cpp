@@ -1,6 +1,7 @@
 #include "formats/importers/recovery/find_ops.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -21,6 +22,7 @@ struct OpPiece {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   std::int32_t microbatch = -1;
+  std::uint32_t lane = 0;
 };
 
 class OpFinder {
@@ -39,10 +41,13 @@ class OpFinder {
     collect();
     join();
     if (found_.by_sequence) match_backwards();
+    bound();
     return std::move(found_);
   }
 
  private:
+  using Makers = std::map<std::pair<std::uint32_t, std::int64_t>, const HostOp*>;  // by thread and number
+
   void collect() {
     for (const MeantRange& range : events_.ranges) {
       switch (range.meaning.kind) {
@@ -54,7 +59,7 @@ class OpFinder {
           break;
         case Kind::kNode:
           if (!found_.backward_named) {
-            pieces_.push_back({OpPiece::What::kBackward, false, range.begin, range.end, -1});
+            pieces_.push_back({OpPiece::What::kBackward, false, range.begin, range.end, -1, range.lane});
           }
           break;
         case Kind::kOptimizer:
@@ -85,19 +90,29 @@ class OpFinder {
     Nanoseconds& open = what == OpPiece::What::kForward ? forward_until_ : backward_until_;
     if (range.end <= open) return;
     open = range.end;
-    pieces_.push_back({what, true, range.begin, range.end, range.meaning.microbatch});
+    pieces_.push_back({what, true, range.begin, range.end, range.meaning.microbatch, range.lane});
   }
 
   void collect_forwards() {
+    Makers makers;
+    for (const HostOp& op : events_.ops) {
+      if (op.sequence >= 0 && made_.contains(op.sequence)) makers[{op.lane, op.sequence}] = &op;
+    }
     auto optimizer = optimizer_.begin();
     for (const HostOp& op : events_.ops) {
       while (optimizer != optimizer_.end() && optimizer->end <= op.begin) ++optimizer;
       if (optimizer != optimizer_.end() && optimizer->begin <= op.begin) continue;
       const bool makes_node = found_.by_sequence
-                                  ? op.sequence >= 0 && made_.contains(op.sequence)
+                                  ? is_maker(makers, op)
                                   : std::binary_search(events_.nodes.begin(), events_.nodes.end(), op.word);
-      if (makes_node) pieces_.push_back({OpPiece::What::kForward, false, op.begin, op.end, -1});
+      if (makes_node) pieces_.push_back({OpPiece::What::kForward, false, op.begin, op.end, -1, op.lane});
     }
+  }
+
+  // The last op with a number, or one that holds it.
+  static bool is_maker(const Makers& makers, const HostOp& op) {
+    const auto maker = makers.find({op.lane, op.sequence});
+    return maker != makers.end() && maker->second->end <= op.end;
   }
 
   // What begins within a piece is part of it: ops of a backward run in its nodes.
@@ -116,7 +131,12 @@ class OpFinder {
         found_.ops.back().end = std::max(found_.ops.back().end, piece.end);
         continue;
       }
-      found_.ops.push_back({.kind = kind, .begin = piece.begin, .end = piece.end, .microbatch = piece.microbatch});
+      found_.ops.push_back({.kind = kind,
+                            .begin = piece.begin,
+                            .end = piece.end,
+                            .microbatch = piece.microbatch,
+                            .lane = piece.lane,
+                            .named = piece.whole});
       open = !piece.whole;
     }
   }
@@ -125,6 +145,33 @@ class OpFinder {
   [[nodiscard]] bool is_rounded_out(const OpPiece& piece, Nanoseconds until) const {
     return piece.what == OpPiece::What::kForward && !piece.whole && !found_.ops.empty() &&
            found_.ops.back().kind == OpKind::kBackward && piece.begin <= until + kRangeRounding;
+  }
+
+  // Without kernels: from the begin of the work to its end, with what made no node. The last stage's forwards, after
+  // which nothing is sent, end where the loss begins.
+  void bound() {
+    if (!events_.work.empty()) return;
+    std::vector<ThreadOp> times;
+    const bool last_stage = !sends_activations();
+    for (const FoundOp& op : found_.ops) {
+      const bool forward = op.kind == OpKind::kForward;
+      times.push_back({op.begin, op.end, op.lane, forward, op.named, forward && !op.named && last_stage});
+    }
+    events_.host.bound(times);
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      found_.ops[k].begin = times[k].begin;
+      found_.ops[k].end = times[k].end;
+      found_.ops[k].held_until = times[k].held_until;
+    }
+  }
+
+  [[nodiscard]] bool sends_activations() const {
+    return std::any_of(events_.ranges.begin(), events_.ranges.end(), [&](const MeantRange& range) {
+      if (range.meaning.kind != Kind::kTransfer || (range.meaning.ends & kSends) == 0) return false;
+      const auto behind = std::upper_bound(found_.ops.begin(), found_.ops.end(), range.begin,
+                                           [](Nanoseconds time, const FoundOp& op) { return time < op.begin; });
+      return behind != found_.ops.begin() && std::prev(behind)->kind == OpKind::kForward;
+    });
   }
 
   // The op in which a time lies; -1: none.

@@ -86,19 +86,24 @@ class RankReader : public KinetoVisitor {
  private:
   void host(std::size_t index, const KinetoFields& fields) {
     const RangeMeaning meaning = meaning_of(fields.name);
+    const bool work = ThreadWork::wants(fields.name) && meaning.kind != RangeMeaning::Kind::kIteration;
     const bool op = meaning.kind == RangeMeaning::Kind::kNone && fields.name.starts_with("aten::");
-    if (meaning.kind == RangeMeaning::Kind::kNone && !op) return;
+    if (meaning.kind == RangeMeaning::Kind::kNone && !work) return;
     Nanoseconds begin = 0;
     Nanoseconds end = 0;
     if (!read_event_times(index, fields, problems_, events_.losses, begin, end)) return;
     const std::int64_t sequence = whole_number(fields.sequence).value_or(-1);
+    const std::uint32_t lane = lanes_.of(fields);
+    if (work) events_.host.add(fields.name, lane, begin, end, sequence);
     if (op) {
-      events_.ops.push_back({autograd_word(fields.name), begin, end, sequence});
+      events_.ops.push_back({autograd_word(fields.name), begin, end, sequence, lane});
+    } else if (meaning.kind == RangeMeaning::Kind::kNone) {
+      return;
     } else if (meaning.kind == RangeMeaning::Kind::kIteration) {
       events_.steps.push_back({std::string(iteration_name(fields.name)), begin, end});
     } else {
       if (meaning.kind == RangeMeaning::Kind::kNode) events_.nodes.push_back(autograd_word(node_in(fields.name)));
-      events_.ranges.push_back({meaning, begin, end, sequence});
+      events_.ranges.push_back({meaning, begin, end, sequence, lane});
     }
   }
 
@@ -120,6 +125,7 @@ class RankReader : public KinetoVisitor {
 
   RankEvents& events_;
   ProblemList& problems_;
+  KinetoLanes lanes_;
   std::unordered_map<std::int64_t, Nanoseconds> launches_;  // by correlation
   std::vector<std::pair<std::int64_t, LaunchedWork>> kernels_;
 };

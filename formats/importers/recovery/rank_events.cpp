@@ -54,6 +54,7 @@ void sort_events(RankEvents& events) {
   by_begin(events.ops);
   by_begin(events.named);
   by_begin(events.steps);
+  events.host.sort();
   std::sort(events.nodes.begin(), events.nodes.end());
   events.nodes.erase(std::unique(events.nodes.begin(), events.nodes.end()), events.nodes.end());
   std::stable_sort(events.work.begin(), events.work.end(),

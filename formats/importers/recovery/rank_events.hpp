@@ -11,6 +11,7 @@
 
 #include "formats/importers/pipeline_trace.hpp"
 #include "formats/importers/recovery/range_words.hpp"
+#include "formats/importers/thread_work.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -23,6 +24,7 @@ struct MeantRange {
   Nanoseconds begin = 0;  // on the host, by the file's clock
   Nanoseconds end = 0;
   std::int64_t sequence = -1;  // of autograd's nodes: that of the op which made them
+  std::uint32_t lane = 0;      // thread
 };
 
 // A host op that may be part of a forward: "aten::addmm".
@@ -30,7 +32,8 @@ struct HostOp {
   std::string word;  // in lower case, without what is before "::" and without underscores
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  std::int64_t sequence = -1;
+  std::int64_t sequence = -1;  // of the node that it makes, if none behind it makes one first
+  std::uint32_t lane = 0;      // thread
 };
 
 struct LaunchedWork {
@@ -58,6 +61,7 @@ struct RankEvents {
   std::vector<HostOp> ops;           // by begin
   std::vector<LaunchedWork> work;    // by launch
   std::vector<PipelineStep> steps;   // by begin
+  ThreadWork host;                   // torch.profiler's alone
   std::map<std::string, std::int64_t> losses;
 };
 

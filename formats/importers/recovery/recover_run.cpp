@@ -176,6 +176,7 @@ class Recovery {
 
   PipelineTrace recovered_trace(std::size_t r, std::size_t stage, std::size_t stages) {
     PipelineTrace trace = facts_of_rank(ranks_[r]);
+    trace.evaluation = ranks_[r].work.empty() && ranks_[r].host.any_work() && !ranks_[r].host.any_node();
     for (const std::string& name : split_.names[r]) trace.steps.push_back({name, 0, 0});
     const std::vector<FoundOp>& ops = found_[r].ops;
     for (const FoundOp& op : ops) {
@@ -185,6 +186,7 @@ class Recovery {
       event.name.op = {.kind = op.kind, .stage = static_cast<std::int32_t>(stage), .microbatch = op.microbatch};
       event.begin = op.begin;
       event.end = op.end;
+      event.held_until = op.held_until;
       event.step = op.step;
       add_event(trace, event, kernels_within(ranks_[r].work, op.begin, op.end));
     }

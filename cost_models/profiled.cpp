@@ -203,22 +203,22 @@ void explain_profile(const Profile& profile, const TrainingState& state, const W
   }
 }
 
-void check_profiled(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
+void check_profiled(const LayersInPlace& layers, const std::vector<int>& partition, const TrainingState& state,
                     double weight_share) {
   std::int64_t placed = 0;
   for (const int size : partition) {
     if (size < 0) throw InputError({"L004", "", "a stage gets " + std::to_string(size) + " layers", ""});
     placed += size;
   }
-  if (placed != static_cast<std::int64_t>(profile.layers.size())) {
+  if (placed != static_cast<std::int64_t>(layers.size())) {
     throw InputError(
         {"L006", "",
-         "layers in model / layers placed: " + std::to_string(profile.layers.size()) + " / " + std::to_string(placed),
+         "layers in model / layers placed: " + std::to_string(layers.size()) + " / " + std::to_string(placed),
          "the stages must hold every layer once"});
   }
-  for (const ProfileLayer& layer : profile.layers) {
-    if (layer.backward || (layer.input_grad && layer.weight_grad)) continue;
-    throw InputError({"L011", "", "layer \"" + layer.name + "\" has no backward time",
+  for (const ProfileLayer* const layer : layers) {
+    if (layer->backward || (layer->input_grad && layer->weight_grad)) continue;
+    throw InputError({"L011", "", "layer \"" + layer->name + "\" has no backward time",
                       "give it a backward, or an input and a weight gradient"});
   }
   if (!(weight_share >= 0.0 && weight_share <= 1.0)) {
@@ -236,29 +236,42 @@ void check_profiled(const Profile& profile, const std::vector<int>& partition, c
 }
 
 // Of a stage from layer `begin` on: what it keeps instead of its activations is what it was sent.
-void set_recomputation(const Profile& profile, std::size_t begin, StageCost& stage) {
+void set_recomputation(const LayersInPlace& layers, std::size_t begin, StageCost& stage) {
   stage.recompute = stage.forward;
-  stage.checkpoint = begin == 0 ? stage.output : profile.layers[begin - 1].output;
-  if (profile.layers[begin].checkpoint) stage.checkpoint = *profile.layers[begin].checkpoint;
+  stage.checkpoint = begin == 0 ? stage.output : layers[begin - 1]->output;
+  if (layers[begin]->checkpoint) stage.checkpoint = *layers[begin]->checkpoint;
 }
 
 }  // namespace
 
+LayersInPlace layers_of(const Profile& profile) {
+  LayersInPlace layers;
+  layers.reserve(profile.layers.size());
+  for (const ProfileLayer& layer : profile.layers) layers.push_back(&layer);
+  return layers;
+}
+
 StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
                           double weight_share, std::vector<Assumption>& assumptions, Source share_source) {
-  check_profiled(profile, partition, state, weight_share);
+  return profiled_costs(profile, layers_of(profile), partition, state, weight_share, assumptions, share_source);
+}
+
+StageCosts profiled_costs(const Profile& profile, const LayersInPlace& layers, const std::vector<int>& partition,
+                          const TrainingState& state, double weight_share, std::vector<Assumption>& assumptions,
+                          Source share_source) {
+  check_profiled(layers, partition, state, weight_share);
   StageCosts costs;
   Gaps gaps;
-  auto layer = profile.layers.begin();
+  auto layer = layers.begin();
   for (const int size : partition) {
     StageSum sum(costs.stages.size());
-    const auto begin = static_cast<std::size_t>(layer - profile.layers.begin());
-    for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
+    const auto begin = static_cast<std::size_t>(layer - layers.begin());
+    for (int k = 0; k < size; ++k) sum.add(**layer++, weight_share, gaps);
     costs.stages.push_back(sum.finish(state));
     if (size > 0) {
-      set_recomputation(profile, begin, costs.stages.back());
+      set_recomputation(layers, begin, costs.stages.back());
     } else if (begin > 0) {
-      costs.stages.back().output = profile.layers[begin - 1].output;  // what it gets goes on
+      costs.stages.back().output = layers[begin - 1]->output;  // what it gets goes on
     }
   }
   explain_profile(profile, state, {weight_share, share_source}, gaps, assumptions);
@@ -270,10 +283,11 @@ std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begi
   std::vector<StageCost> costs;
   Gaps gaps;
   StageSum sum(0);
-  for (std::size_t k = begin; k < profile.layers.size(); ++k) {
-    sum.add(profile.layers[k], weight_share, gaps);
+  const LayersInPlace layers = layers_of(profile);
+  for (std::size_t k = begin; k < layers.size(); ++k) {
+    sum.add(*layers[k], weight_share, gaps);
     costs.push_back(StageSum(sum).finish(state));
-    set_recomputation(profile, begin, costs.back());
+    set_recomputation(layers, begin, costs.back());
   }
   return costs;
 }

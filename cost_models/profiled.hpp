@@ -26,6 +26,13 @@ struct TrainingState {
                                         const TrainingState& state, double weight_share,
                                         std::vector<Assumption>& assumptions, Source share_source = Source::kDefault);
 
+// The same with other layers in the place of some of the profile's: all of them, in model order.
+using LayersInPlace = std::vector<const ProfileLayer*>;
+[[nodiscard]] LayersInPlace layers_of(const Profile& profile);
+[[nodiscard]] StageCosts profiled_costs(const Profile& profile, const LayersInPlace& layers,
+                                        const std::vector<int>& partition, const TrainingState& state,
+                                        double weight_share, std::vector<Assumption>& assumptions, Source share_source);
+
 // What stages would cost that begin with layer `begin` and end after 1, 2, ... layers, as profiled_costs has them. The
 // layers are checked there.
 [[nodiscard]] std::vector<StageCost> stage_costs_from(const Profile& profile, std::size_t begin,

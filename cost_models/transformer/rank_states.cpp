@@ -195,21 +195,22 @@ std::vector<SharedBuffer> layer_buffers(const TrainingSetup& whole, const LayerP
   const TrainingSetup& setup = *own;
   std::vector<SharedBuffer> buffers;
   if (layer.kind == LayerPlace::Kind::kEmbedding) return buffers;
+  // Their names are short, so that a layer is copied without memory of their own for them.
   // 32 MiB each for PyTorch's matmuls and for Transformer Engine's; matmuls of many experts run on four streams.
   constexpr Bytes kWorkspace = 32 * kMebibyte;
-  buffers.push_back({"matrix workspace", 2 * kWorkspace});
-  if (layer.moe) buffers.push_back({"matrix workspaces of experts", 4 * kWorkspace});
+  buffers.push_back({"workspace", 2 * kWorkspace});
+  if (layer.moe) buffers.push_back({"experts' space", 4 * kWorkspace});
   // A matmul that adds to the accumulated gradient itself still hands one on: an empty one, kept once per shape.
   if (setup.fused_accumulation && bytes_of(setup.gradients) > bytes_of(setup.weights)) {
     for (const Matrix& matrix : matrices(setup, layer)) {
-      buffers.push_back({"gradient of " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
+      buffers.push_back({std::to_string(matrix.rows) + "x" + std::to_string(matrix.columns),
                          matrix.rows * matrix.columns * bytes_of(setup.weights)});
     }
   }
   const bool has_head = layer.kind == LayerPlace::Kind::kHead || layer.kind == LayerPlace::Kind::kPredictor;
   if (has_head && setup.parallel.sequence && setup.parallel.tensor > 1) {
     const RankSizes sizes(setup);
-    buffers.push_back({"gathered activations", sizes.tokens * setup.shape.hidden * sizes.element});
+    buffers.push_back({"gathered input", sizes.tokens * setup.shape.hidden * sizes.element});
   }
   return buffers;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "cost_models/partition/framework_cuts.hpp"
 #include "cost_models/transformer/layer_ops.hpp"
@@ -58,11 +60,12 @@ LayerCut LayersOnStages::cut(const Profile& profile, const TrainingState& state)
 LayerCut LayersOnStages::balanced(const Profile& profile) const {
   constexpr std::size_t kMostLayersWithTransfers = 2000;  // every range of them is weighed
   LayersToCut layers{&profile, schedule_.stages};
-  std::vector<std::vector<Nanoseconds>> times;
-  if (mixed() || !alike()) {
-    for (int stage = 0; stage < schedule_.stages; ++stage) times.push_back(times_on(stage, profile));
+  std::map<std::pair<bool, int>, std::vector<Nanoseconds>> times;  // of all stages that are alike once
+  for (int stage = 0; stage < schedule_.stages && (mixed() || !alike()); ++stage) {
+    const auto [known, fresh] = times.try_emplace({mixed() && again_[to_index(stage)], alike() ? 0 : stage});
+    if (fresh) known->second = times_on(stage, profile);
+    layers.times.push_back(&known->second);
   }
-  for (const auto& one : times) layers.times.push_back(&one);
   if (topology_ && profile.layers.size() <= kMostLayersWithTransfers) {
     layers.boundary = [&](int stage, int end) { return boundary(profile, stage, end); };
   }
@@ -78,10 +81,10 @@ std::vector<Nanoseconds> LayersOnStages::times_on(int stage, const Profile& prof
     double factor = 1;
     if (!of_device_.empty()) factor *= at(of_device_, device);
     if (!of_stage_.empty()) factor *= at(of_stage_, stage);
+    const bool again = layers.again != nullptr && again_[to_index(stage)];
     for (std::size_t k = 0; k < most.size(); ++k) {
       auto time = static_cast<double>(layer_time(layers.plain->layers[k]));
-      if (layers.again != nullptr && again_[to_index(stage)])
-        time += counted_[k] * (static_cast<double>(layer_time(layers.again->layers[k])) - time);
+      if (again) time += counted_[k] * (static_cast<double>(layer_time(layers.again->layers[k])) - time);
       most[k] = std::max(most[k], static_cast<Nanoseconds>(std::llround(time * factor)));
     }
   }
@@ -128,11 +131,11 @@ void LayersOnStages::find_blocks() {
 }
 
 std::vector<ModelBlock> LayersOnStages::blocks_in(std::size_t begin, std::size_t end) const {
-  std::vector<ModelBlock> blocks;
-  for (const ModelBlock& block : blocks_) {
-    if (block.layer >= begin && block.layer < end) blocks.push_back(block);
-  }
-  return blocks;
+  const auto from = [&](std::size_t layer) {
+    return std::partition_point(blocks_.begin(), blocks_.end(),
+                                [&](const ModelBlock& block) { return block.layer < layer; });
+  };
+  return {from(begin), from(end)};
 }
 
 void LayersOnStages::recompute(const std::vector<ModelBlock>& stage, int before, Profile& profile) const {
@@ -143,14 +146,33 @@ void LayersOnStages::recompute(const std::vector<ModelBlock>& stage, int before,
   for (const ModelBlock& block : stage) profile.layers[block.layer].weight_grad_held.reset();
 }
 
-void LayersOnStages::mix(const std::vector<int>& partition, Profile& profile) const {
+LayersOnStages::Mixed LayersOnStages::mix(const std::vector<int>& partition, const Profile& profile) const {
+  const RecomputeRule& rule = scenario_.transformer.recompute_blocks;
+  Mixed mixed;
+  if (rule.how == RecomputeRule::How::kChunks || scenario_.weight_share_given) {  // which changes layers
+    mixed.own = std::make_unique<Profile>(profile);
+    each_recomputing(partition, [&](const auto& stage, int before) { recompute(stage, before, *mixed.own); });
+    mixed.layers = layers_of(*mixed.own);
+    return mixed;
+  }
+  mixed.layers = layers_of(profile);
+  each_recomputing(partition, [&](const auto& stage, int before) {
+    const std::vector<bool> which = recomputing(rule, stage, before);
+    for (std::size_t k = 0; k < stage.size(); ++k) {
+      if (which[k]) mixed.layers[stage[k].layer] = &scenario_.transformer.recomputed->layers[stage[k].layer];
+    }
+  });
+  return mixed;
+}
+
+void LayersOnStages::each_recomputing(const std::vector<int>& partition, const TakeStage& take) const {
   std::vector<int> before(to_index(schedule_.devices), 0);
   std::size_t begin = 0;
   for (std::size_t s = 0; s < partition.size(); ++s) {
     const std::size_t end = begin + to_index(partition[s]);
     const std::vector<ModelBlock> blocks = blocks_in(begin, end);
     int& seen = at(before, schedule_.placement.device_of(0, static_cast<int>(s)));
-    if (again_[s]) recompute(blocks, seen, profile);
+    if (again_[s]) take(blocks, seen);
     seen += static_cast<int>(blocks.size());
     begin = end;
   }

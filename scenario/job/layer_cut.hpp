@@ -1,6 +1,7 @@
 // --partition on the stages of a schedule: which layers lie where, and how long they take there.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,8 +33,13 @@ class LayersOnStages {
   [[nodiscard]] std::string text(const LayerCut& cut) const;
 
   // Whether some blocks recompute and others do not; then `mix` has the layers as they are where the cut puts them.
+  // They are the profile's, the scenario's or its own.
   [[nodiscard]] bool mixed() const { return !again_.empty(); }
-  void mix(const std::vector<int>& partition, Profile& profile) const;
+  struct Mixed {
+    LayersInPlace layers;
+    std::unique_ptr<Profile> own{};
+  };
+  [[nodiscard]] Mixed mix(const std::vector<int>& partition, const Profile& profile) const;
 
  private:
   [[nodiscard]] bool alike() const {
@@ -47,6 +53,9 @@ class LayersOnStages {
   void find_blocks();
   [[nodiscard]] std::vector<ModelBlock> blocks_in(std::size_t begin, std::size_t end) const;
   void recompute(const std::vector<ModelBlock>& stage, int before, Profile& profile) const;
+  // What recomputes of a stage of these layers, after so many of its device's blocks, takes its place.
+  using TakeStage = std::function<void(const std::vector<ModelBlock>& stage, int before)>;
+  void each_recomputing(const std::vector<int>& partition, const TakeStage& take) const;
 
   const Scenario& scenario_;
   const Schedule& schedule_;

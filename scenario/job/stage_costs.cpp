@@ -224,8 +224,9 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   }
   const LayersOnStages stages(scenario, schedule);
   made.cut = stages.cut(*view, training_state(*view));
-  if (stages.mixed()) stages.mix(made.cut.layers, view.own());
   const Profile& profile = *view;
+  const LayersOnStages::Mixed mixed =
+      stages.mixed() ? stages.mix(made.cut.layers, profile) : LayersOnStages::Mixed{layers_of(profile)};
   const auto layers = static_cast<int>(profile.layers.size());
   const int placed = std::accumulate(made.cut.layers.begin(), made.cut.layers.end(), 0);
   assume(made.assumptions, assumption_key::kPartition, stages.text(made.cut),
@@ -234,8 +235,8 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
   made.assumptions.back().changes_result = layers != placed;
-  made.costs = profiled_costs(profile, made.cut.layers, training_state(profile), scenario.times.weight_share,
-                              assumptions, given_or_default(scenario.weight_share_given));
+  made.costs = profiled_costs(profile, mixed.layers, made.cut.layers, training_state(profile),
+                              scenario.times.weight_share, assumptions, given_or_default(scenario.weight_share_given));
   if (barriers > 0) place_output_shards(shard, schedule, made.costs);
   set_recompute_costs(schedule, false, false, made.costs, assumptions);
   return made;

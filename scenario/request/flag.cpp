@@ -209,6 +209,7 @@ void add_rows(FlagRows& rows, FlagRows more) {
 const Flag* find_flag(std::span<const Flag> rows, std::string_view name) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Flag& flag) {
     if (flag.name == name) return true;
+    if (flag.alias.find(name) == std::string_view::npos) return false;  // rows are looked through thousands of times
     const std::vector<std::string_view> others = aliases_of(flag);
     return std::find(others.begin(), others.end(), name) != others.end();
   });
@@ -293,7 +294,7 @@ std::string flag_line(std::span<const Flag> rows) {
 
 void refuse_excluded(std::span<const Flag> rows) {
   for (const Flag& flag : rows) {
-    if (!is_given(flag)) continue;
+    if (flag.excludes.others.empty() || !is_given(flag)) continue;
     for (const std::string_view other : flag.excludes.others) {
       if (!is_given_by(rows, other)) continue;
       std::string message(flag.name);

@@ -208,10 +208,11 @@ ChosenModel named_model(const std::string& name) {
   for (const TransformerShape& family : model_families()) {
     if (family.name == name) return {family, "sizes as given", 0, {}};
   }
+  static const std::vector<NamedModel> all = all_models();
   std::vector<std::string> names;
-  for (NamedModel& model : all_models()) {
+  for (const NamedModel& model : all) {
+    if (model.shape.name == name) return {model.shape, model.source, 0, {}};
     names.push_back(model.shape.name);
-    if (model.shape.name == name) return {std::move(model.shape), std::move(model.source), 0, {}};
   }
   const std::string meant = closest_name(name, names);
   throw InputError(Diagnostic{

@@ -168,7 +168,7 @@ Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
 namespace {
 
 std::vector<Evaluation> bounded_all(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                    const std::map<PatternKey, Pattern>& patterns) {
+                                    const std::map<PatternKey, Pattern>& patterns, CheckedScenarios* of_large) {
   if (has_open_cut(request, choices.front())) return bounded_open_cuts(request, choices, patterns);
   std::vector<Evaluation> all(choices.size());
   KnownCuts cuts;
@@ -180,6 +180,9 @@ std::vector<Evaluation> bounded_all(const PlanRequest& request, const std::vecto
       for (std::size_t k = begin; k < end; ++k) {
         all[k] = bounds.of(choices[k], patterns.at(pattern_key(choices[k])));
       }
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+      const bool large = std::any_of(first, all.begin() + static_cast<std::ptrdiff_t>(end), lacks_room);
+      if (large && of_large != nullptr) of_large->emplace(choices[begin].zero, std::move(bounds).scenario());
     } catch (const InputError& error) {
       for (std::size_t k = begin; k < end; ++k) refuse(all[k], error);
     }
@@ -198,7 +201,7 @@ bool refuse_by_rules(const PlanRequest& request, const PlanChoice& choice, Evalu
 }
 
 std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                const std::map<PatternKey, Pattern>& patterns) {
+                                const std::map<PatternKey, Pattern>& patterns, CheckedScenarios* of_large) {
   std::vector<Evaluation> all(choices.size());
   std::vector<PlanChoice> allowed;
   std::vector<std::size_t> places;
@@ -216,7 +219,7 @@ std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<Pl
     places.push_back(k);
   }
   if (allowed.empty()) return all;
-  std::vector<Evaluation> found = bounded_all(request, allowed, patterns);
+  std::vector<Evaluation> found = bounded_all(request, allowed, patterns, of_large);
   for (std::size_t k = 0; k < places.size(); ++k) all[places[k]] = std::move(found[k]);
   return all;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -76,9 +77,14 @@ using PatternKey = std::tuple<int, int, int, std::string>;  // devices, chunks, 
 [[nodiscard]] PatternKey pattern_key(const PlanChoice& choice);
 [[nodiscard]] Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice);
 
+// One base's, by ZeRO stage: whatever the order, its layers are these.
+using CheckedScenarios = std::map<int, std::shared_ptr<const Scenario>>;
+
 // Variants of one base, those of one ZeRO stage side by side, without the training step. `patterns` has that of each.
+// `of_large`, if it is not null, gets what was checked of the ZeRO stages with variants that lack room.
 [[nodiscard]] std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                              const std::map<PatternKey, Pattern>& patterns);
+                                              const std::map<PatternKey, Pattern>& patterns,
+                                              CheckedScenarios* of_large = nullptr);
 
 struct StepCosts;  // studies/plan/step_costs.hpp
 

@@ -39,6 +39,10 @@ void PlanEvaluations::evaluate_bases(int threads, Progress& progress) {
   do_pieces(ranks_, bases_.size(), threads, work);
 }
 
+void PlanEvaluations::take_bases(const PlanEvaluations& others) {
+  if (others.space_.bases == space_.bases) bases_ = others.bases_;
+}
+
 Evaluation* PlanEvaluations::find(const VariantId& id) {
   std::map<VariantId, Evaluation>& of_base = evaluations_[id.base];
   const auto found = of_base.find(id);
@@ -70,8 +74,11 @@ void PlanEvaluations::bound(const std::vector<VariantId>& ids, int threads) {
   do_pieces(nullptr, groups.size(), threads, here_alone);
   make_patterns(choices, threads);
   std::vector<std::vector<Evaluation>> found(groups.size());
+  checked_.clear();
+  std::vector<CheckedScenarios*> of_large;
+  for (const auto& group : groups) of_large.push_back(space_.memory_cuts ? &checked_[group.front().base] : nullptr);
   PlanWork work;
-  work.here = [&](std::size_t k) { found[k] = bounded(request_, choices[k], patterns_); };
+  work.here = [&](std::size_t k) { found[k] = bounded(request_, choices[k], patterns_, of_large[k]); };
   work.ask = [&](std::size_t k, live::MessageWriter& task) {
     ask_for(PlanTask::kBounds, task);
     task.number(static_cast<std::int64_t>(groups[k].size()));
@@ -165,6 +172,13 @@ void PlanEvaluations::refine_all(const std::vector<VariantId>& ids, int threads)
   do_pieces(ranks_, planned.size(), threads, here_alone);
 }
 
+std::shared_ptr<const Scenario> PlanEvaluations::checked_of(const VariantId& id) const {
+  const auto of_base = checked_.find(id.base);
+  if (of_base == checked_.end()) return nullptr;
+  const auto found = of_base->second.find(id.zero);
+  return found == of_base->second.end() ? nullptr : found->second;
+}
+
 std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<VariantId>& ids, int threads) {
   if (!space_.memory_cuts) return {};
   std::vector<VariantId> asked;                // whose cut may help
@@ -184,7 +198,8 @@ std::vector<VariantId> PlanEvaluations::memory_cuts_of(const std::vector<Variant
   std::vector<std::vector<std::optional<CutBound>>> found(groups.size());
   PlanWork here_alone;
   here_alone.here = [&](std::size_t k) {
-    const CutBounds bounds(request_, choice_of(groups[k].front()));
+    const VariantId& first = groups[k].front();
+    const CutBounds bounds(request_, choice_of(first), checked_of(first));
     for (const VariantId& id : groups[k]) {
       const Pattern& pattern = patterns_.at(pattern_key(choice_of(id)));
       found[k].push_back(bounds.may_fit(pattern) ? std::optional(bounds.of(pattern)) : std::nullopt);

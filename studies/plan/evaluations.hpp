@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,8 @@ class PlanEvaluations {
   [[nodiscard]] PlanChoice choice_of(const VariantId& id) const { return debubble::choice_of(space_, id); }
 
   void evaluate_bases(int threads, Progress& progress);
+  // Those of others, which have the same space.
+  void take_bases(const PlanEvaluations& others);
   [[nodiscard]] const BaseEvaluation& base(std::size_t k) const { return bases_[k]; }
 
   // Null where nothing is known yet.
@@ -58,12 +61,14 @@ class PlanEvaluations {
   void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
   void make_all_step_costs(const std::vector<VariantId>& ids, int threads);
   [[nodiscard]] StepKey step_key(const VariantId& id) const;
+  [[nodiscard]] std::shared_ptr<const Scenario> checked_of(const VariantId& id) const;  // or null
 
   PlanRequest request_;
   PlanSpace space_;
   PlanRanks* ranks_;
   std::vector<BaseEvaluation> bases_;
   std::vector<std::map<VariantId, Evaluation>> evaluations_;  // by base
+  std::map<std::uint32_t, CheckedScenarios> checked_;         // by base: of those that `bound` had last
   std::map<VariantId, bool> cut_may_fit_;           // of choices that do not fit as they are: whether a memory cut may
   std::map<VariantId, std::uint16_t> more_blocks_;  // of choices that do not fit: as many as may; 0: there are none
   std::map<PatternKey, Pattern> patterns_;

@@ -74,8 +74,10 @@ bool has_single_stages(const Pattern& pattern) {
                      [](const DeviceSummary& device) { return device.stages.size() == 1; });
 }
 
-CutBounds::CutBounds(const PlanRequest& request, const PlanChoice& choice)
-    : scenario_(check_scenario(flags_of(choice, request.job))),
+CutBounds::CutBounds(const PlanRequest& request, const PlanChoice& choice, std::shared_ptr<const Scenario> checked)
+    : checked_(checked != nullptr ? std::move(checked)
+                                  : std::make_shared<const Scenario>(check_scenario(flags_of(choice, request.job)))),
+      scenario_(*checked_),
       capacities_(make_memory_limits(scenario_, choice.pipeline).value.capacities),
       microbatches_(choice.microbatches),
       layers_(static_cast<int>(scenario_.profile->layers.size())) {

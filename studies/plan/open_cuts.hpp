@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,8 +44,8 @@ struct CutBound {
 // For all orders of one base and ZeRO stage.
 class CutBounds {
  public:
-  // Throws what check_scenario throws.
-  CutBounds(const PlanRequest& request, const PlanChoice& choice);
+  // `checked`: of any of these; or null, and it throws what check_scenario throws.
+  CutBounds(const PlanRequest& request, const PlanChoice& choice, std::shared_ptr<const Scenario> checked = nullptr);
 
   // Of a pattern with single stages, which may be that of fewer microbatches than the choice's. The least, over all
   // cuts into consecutive stages that fit, of the longest
@@ -83,7 +84,8 @@ class CutBounds {
   [[nodiscard]] Nanoseconds time_of(const OrderSummary& order, int stage, int begin, int end) const;
   [[nodiscard]] const Sums& on(int stage) const { return !named_.empty() && named_[to_index(stage)] ? again_ : plain_; }
 
-  Scenario scenario_;
+  std::shared_ptr<const Scenario> checked_;
+  const Scenario& scenario_;
   std::vector<Bytes> capacities_;
   int microbatches_;
   int layers_;

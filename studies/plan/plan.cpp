@@ -75,7 +75,7 @@ class PlanMaker {
       plan_.own_changes = own_changes(*asked().own, *plan_.own, asked().request, plan_.search.runs.front().choice);
     }
     if (asked().flags.cells) plan_.cells = search.cells();
-    show_best();
+    show_best(search);
     return std::move(plan_);
   }
 
@@ -103,7 +103,8 @@ class PlanMaker {
     if (options.budget) options.budget = 0;
     for (const char* const framework : kFrameworks) {
       progress_.phase(std::string("the best that ") + framework + " runs");
-      const auto is_run = [&](const PlanChoice& choice) { return can_run(choice, framework); };
+      const RunRules& rules = rules_.at(framework);
+      const auto is_run = [&](const PlanChoice& choice) { return rules.allow(framework_choice(choice)); };
       const SearchResult found = search.run(options, progress_, is_run);
       Alternative one{std::string("runs in ") + framework + " today", std::nullopt, framework};
       if (!found.runs.empty()) one.run = found.runs.front();
@@ -268,7 +269,7 @@ class PlanMaker {
   }
 
   // The best, and for each framework that does not run it the best of its own, simulated side by side.
-  void show_best() {
+  void show_best(const PlanSearch& search) {
     progress_.phase("simulating the best once more");
     std::vector<Shown> shown{{&plan_.search.runs.front().choice, {}, {}}};
     std::vector<std::size_t> places;  // of each framework's among them
@@ -300,7 +301,8 @@ class PlanMaker {
     for (std::size_t k = 1; k < ranged.size(); ++k) {
       plan_.rows[k].needed = least_difference(plan_.best->result.report, ranged[k]);
     }
-    plan_.limit = find_plan_limit(asked().request, asked().options, plan_.search, plan_.best->result.report, progress_);
+    plan_.limit =
+        find_plan_limit(asked().request, asked().options, plan_.search, search, plan_.best->result.report, progress_);
   }
 
   // Refused by the framework's rules for runs, or written and refused by those for files.

@@ -38,11 +38,12 @@ struct PlanLimit {
   std::optional<double> most_gain;
 };
 
-// `best` is the report of the first of `found.runs`, which `options` were searched with. Searches without the limit
+// `best` is the report of the first of `found.runs`, which `search` found with `options`. Searches without the limit
 // where the search left something out for its memory and came to an end in its time; to 2 % at best, since that is
 // another search.
 [[nodiscard]] PlanLimit find_plan_limit(const PlanRequest& request, const SearchOptions& options,
-                                        const SearchResult& found, const Report& best, Progress& progress);
+                                        const SearchResult& found, const PlanSearch& search, const Report& best,
+                                        Progress& progress);
 
 struct Plan {
   PlanJob asked;

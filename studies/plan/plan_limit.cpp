@@ -35,7 +35,7 @@ PlanLimit shares_of(const Report& report) {
 }  // namespace
 
 PlanLimit find_plan_limit(const PlanRequest& request, const SearchOptions& options, const SearchResult& found,
-                          const Report& best, Progress& progress) {
+                          const PlanSearch& search, const Report& best, Progress& progress) {
   PlanLimit limit = shares_of(best);
   const bool excludes = found.excluded_by_memory > 0 || found.out_of_memory > 0;
   if (!excludes || found.interrupted || options.budget || options.objective != PlanObjective::kStep) return limit;
@@ -44,7 +44,9 @@ PlanLimit find_plan_limit(const PlanRequest& request, const SearchOptions& optio
   lifted.job.memory.memory = "off";
   SearchOptions wider = options;
   wider.gap = std::max(options.gap, kLiftedGap);
-  const SearchResult free = PlanSearch(lifted, plan_space(lifted)).run(wider, progress);
+  PlanSearch without_limit(lifted, plan_space(lifted));
+  without_limit.take_bases(search);
+  const SearchResult free = without_limit.run(wider, progress);
   if (free.runs.empty()) return limit;
   const PlannedRun& fastest = free.runs.front();
   // Not the best where another comes first than the fastest.

@@ -389,8 +389,8 @@ PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space, PlanRanks* r
 PlanSearch::~PlanSearch() = default;
 
 PlanCells PlanSearch::cells() const { return count_cells(*evaluations_); }
-
 const PlanSpace& PlanSearch::space() const { return evaluations_->space(); }
+void PlanSearch::take_bases(const PlanSearch& other) { evaluations_->take_bases(*other.evaluations_); }
 
 SearchResult PlanSearch::run(const SearchOptions& options, Progress& progress,
                              const std::function<bool(const PlanChoice&)>& keep) {

@@ -73,6 +73,8 @@ class PlanSearch {
   PlanSearch& operator=(const PlanSearch&) = delete;
 
   [[nodiscard]] const PlanSpace& space() const;
+  // What is known of the bases of a search that differs in its memory alone.
+  void take_bases(const PlanSearch& other);
   // Of the variants that `keep` says yes to; it is asked by several threads at once. Then the counts are of what was
   // looked at.
   [[nodiscard]] SearchResult run(const SearchOptions& options, Progress& progress,

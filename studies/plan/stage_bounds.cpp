@@ -117,6 +117,11 @@ void StageBounds::find_costs(const Pattern& pattern) {
   if (pattern.plain) known_.push_back({&pattern.shape, blocks, bare_.costs});
 }
 
+std::shared_ptr<const Scenario> StageBounds::scenario() && {
+  scenario_.partition = typed_;
+  return std::make_shared<const Scenario>(std::move(scenario_));
+}
+
 StageCosts StageBounds::costs_of(const Pattern& pattern) {
   // Where the output layer is taken out of the profile, others are cut.
   const bool usual = typed_.automatic() && pattern.shape.vocabulary_barriers == 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -40,6 +41,9 @@ class StageBounds {
   StageBounds(const PlanRequest& request, const PlanChoice& choice, KnownCuts& cuts);
 
   [[nodiscard]] Evaluation of(const PlanChoice& choice, const Pattern& pattern);
+
+  // That of the choice that it was made for.
+  [[nodiscard]] std::shared_ptr<const Scenario> scenario() &&;
 
   // The fewest blocks of each stage, more than the choice's, whose recomputation leaves free what is to stay so, by the
   // bounds; they are put into the choice. Nothing: there are none, or they would be cut otherwise.

@@ -123,22 +123,21 @@ Bytes buffer(const ModelledMemory& memory, const std::string& name) {
 TEST_CASE("one empty weight gradient per shape, where products add to 32-bit gradients themselves") {
   TrainingSetup setup = llama(2, kHidden, 512, 2, 1, kTokens);
   const ModelledMemory memory = layer_memory(setup, block(false));
-  CHECK(buffer(memory, "gradient of 512 x 256") == 512 * 256 * 2);    // queries, keys, values
-  CHECK(buffer(memory, "gradient of 1024 x 256") == 1024 * 256 * 2);  // gate and up
-  CHECK(buffer(memory, "gradient of 256 x 512") == 512 * 256 * 2);
-  CHECK(buffer(layer_memory(setup, {LayerPlace::Kind::kHead, 0, false}), "gradient of 128256 x 256") ==
-        128256 * 256 * 2);
+  CHECK(buffer(memory, "512x256") == 512 * 256 * 2);    // queries, keys, values
+  CHECK(buffer(memory, "1024x256") == 1024 * 256 * 2);  // gate and up
+  CHECK(buffer(memory, "256x512") == 512 * 256 * 2);
+  CHECK(buffer(layer_memory(setup, {LayerPlace::Kind::kHead, 0, false}), "128256x256") == 128256 * 256 * 2);
   setup.gradients = NumberFormat::kBf16;
-  CHECK(buffer(layer_memory(setup, block(false)), "gradient of 512 x 256") == -1);
+  CHECK(buffer(layer_memory(setup, block(false)), "512x256") == -1);
 }
 
 TEST_CASE("the head gathers its input where tokens are split over tensor ranks") {
   TrainingSetup setup = llama(2, kHidden, 512, 2, 2, kTokens);
   const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
-  CHECK(buffer(layer_memory(setup, head), "gathered activations") == -1);
+  CHECK(buffer(layer_memory(setup, head), "gathered input") == -1);
   setup.parallel.tensor = 2;
   setup.parallel.sequence = true;
-  CHECK(buffer(layer_memory(setup, head), "gathered activations") == kTokens * 2 * kHidden);
+  CHECK(buffer(layer_memory(setup, head), "gathered input") == kTokens * 2 * kHidden);
   CHECK(layer_memory(setup, block(false)).output == kTokens / 2 * 2 * kHidden);
 }
 

@@ -1,196 +1,104 @@
 #include "cost_models/transformer/hardware.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "cost_models/transformer/hardware_sources.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr double kTera = 1e12;
-constexpr std::int64_t kGiga = 1'000'000'000;
-constexpr Bytes kGiB = Bytes{1} << 30;
+struct HardwareRow {
+  const char* name;
+  const char* kernels;       // whose tables hold: an export version has the processor of the original
+  double fp32, half, fp8;    // TFLOP/s, dense; 0: the data sheet has none
+  int processors;            // 0: nothing that runs one tile of a product each
+  std::int64_t memory;       // GiB: a card of "80 GB" reports 81,920 MiB
+  std::int64_t memory_rate;  // MB/s
+  std::int64_t host, link;   // MB/s, one way; the link's is that of all links
+  int tile_rows, tile_columns;
+  bool sparsity;
+  const char* source;  // its first part states the figures, its second the links (hardware_sources.cpp)
+};
 
-Hardware& add_preset(std::vector<Hardware>& list, const char* name, const char* source) {
-  list.emplace_back();
-  list.back().name = name;
-  list.back().source = source;
-  return list.back();
-}
+// Links of NVIDIA's: what NCCL's tuner assumes of one (20, 20, 20.6 and 40.1 GB/s; its graph/topo.h: LOC_BW and
+// SM*_NVLINK_BW) times the links. What no table at hand states is a datasheet's figure as we remember it, and says so.
+// No kernel of other makers was measured here: they get the A100's shares of the peak, and nobody's latencies of
+// collectives; examples to be corrected by measurements (docs/hardware.md).
+constexpr HardwareRow kHardwareRows[] = {
+    {"v100", "", 15.7, 125, 0, 80, 32, 900'000, 12'000, 120'000, 128, 128, false,
+     "NVIDIA V100 datasheet (SXM2, 32 GB), and the Volta whitepaper, 2017"},
+    {"a100-40", "a100", 19.5, 312, 0, 108, 40, 1'555'000, 24'000, 240'000, 256, 128, true,
+     "NVIDIA A100 datasheet (SXM4, 40 GB), and the Ampere whitepaper, 2020"},
+    {"a100-80", "a100", 19.5, 312, 0, 108, 80, 2'039'000, 24'000, 240'000, 256, 128, true,
+     "NVIDIA A100 datasheet (SXM4, 80 GB), and the Ampere whitepaper, 2020"},
+    {"h100", "h100", 67, 989.4, 1978.9, 132, 80, 3'350'000, 50'000, 370'800, 128, 256, true,
+     "NVIDIA H100 datasheet (SXM5), dense rates, and the Hopper whitepaper, 2022"},
+    {"h200", "h200", 67, 989.4, 1978.9, 132, 141, 4'800'000, 50'000, 370'800, 128, 256, true,
+     "NVIDIA H200 datasheet (SXM), dense rates, 2023"},
+    {"b200", "b200", 75, 2250, 4500, 148, 180, 8'000'000, 50'000, 721'800, 128, 256, true,
+     "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024 (aiconfigurator's b200_sxm.yaml: 7700 GB/s)"},
+    {"gb200", "gb200", 80, 2500, 5000, 148, 186, 8'000'000, 450'000, 721'800, 128, 256, true,
+     "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024 (aiconfigurator's gb200.yaml: 185 GiB)"},
+    {"a800", "a100", 19.5, 312, 0, 108, 80, 2'039'000, 24'000, 160'000, 256, 128, true,
+     "rates, memory and its bandwidth: an A100 (SXM4, 80 GB), as in ai-dynamo/aiconfigurator@095f58a, a100_sxm.yaml; "
+     "links: 8 at the 20 GB/s that NCCL takes for NVLink 3; 32-bit rate, multiprocessors, PCIe, 8 links instead of "
+     "12: datasheet figures, recalled"},
+    {"h800", "h100", 67, 989.4, 1978.9, 132, 80, 3'350'000, 50'000, 164'800, 128, 256, true,
+     "rates: those of an H100 SXM, as TileLang's and DeepGEMM's H800 tables have them; memory and its bandwidth: an "
+     "H100's, ai-dynamo/aiconfigurator@095f58a, h100_sxm.yaml; links: 8 at the 20.6 GB/s that NCCL takes for NVLink "
+     "4 (DeepEP's tables state 160 GB/s); 32-bit rate, multiprocessors, PCIe: datasheet figures, recalled"},
+    {"h20", "", 44, 148, 296, 78, 96, 4'000'000, 50'000, 370'800, 128, 256, true,
+     "NVIDIA H20 (SXM5, 96 GB), dense rates; links: 18 at the 20.6 GB/s that NCCL takes for NVLink 4; rates, memory "
+     "and its bandwidth, multiprocessors, PCIe, 18 links: datasheet figures, recalled"},
+    {"b300", "b300", 75, 2250, 4500, 148, 268, 7'750'000, 50'000, 721'800, 128, 256, true,
+     "16- and 8-bit rates, memory and its bandwidth, NVLink of 900 GB/s one way: ai-dynamo/aiconfigurator@095f58a, "
+     "b300_sxm.yaml; links: at the 40.1 GB/s that NCCL takes for NVLink 5; 32-bit rate, multiprocessors, PCIe: "
+     "datasheet figures, recalled"},
+    {"gb300", "gb300", 80, 2500, 5000, 148, 277, 8'000'000, 450'000, 721'800, 128, 256, true,
+     "16- and 8-bit rates, memory and its bandwidth, NVLink of 900 GB/s one way: ai-dynamo/aiconfigurator@095f58a, "
+     "gb300.yaml; links: at the 40.1 GB/s that NCCL takes for NVLink 5; 32-bit rate, multiprocessors, link to the "
+     "CPU: datasheet figures, recalled"},
+    {"l40s", "", 91.6, 362, 733, 142, 48, 864'000, 24'000, 24'000, 128, 128, true,
+     "NVIDIA L40S (PCIe, 48 GB), dense rates; links: PCIe 4, at twice the 12 GB/s that NCCL takes for PCIe 3; rates, "
+     "memory and its bandwidth, multiprocessors, PCIe: datasheet figures, recalled"},
+    {"mi250x", "", 47.9, 191.5, 0, 110, 64, 1'638'400, 24'000, 200'000, 128, 128, false,
+     "AMD Instinct MI250X data sheet, dense rates: one of its two dies (GCD), which programs see as a GPU, with half "
+     "of all; links: 4 of the card's 8 Infinity Fabric links, 50 GB/s one way, nominal"},
+    {"mi300x", "", 163.4, 1307.4, 2614.9, 304, 192, 5'300'000, 50'000, 448'000, 128, 128, true,
+     "AMD Instinct MI300X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way, nominal"},
+    {"mi325x", "", 163.4, 1307.4, 2614.9, 304, 256, 6'000'000, 50'000, 448'000, 128, 128, true,
+     "AMD Instinct MI325X data sheet, dense rates; links: 7 Infinity Fabric links of 64 GB/s one way, nominal"},
+    {"gaudi3", "", 0, 1835, 1835, 0, 128, 3'700'000, 50'000, 600'000, 128, 128, false,
+     "Intel Gaudi 3 white paper, matrix rates; links: 24 Ethernet ports of 200 Gbit/s, nominal"},
+    {"tpu-v5p", "", 0, 459, 0, 0, 95, 2'765'000, 24'000, 600'000, 128, 128, false,
+     "Google Cloud TPU v5p documentation, per chip; links: 4,800 Gbit/s of interconnect per chip, nominal"},
+};
 
-void rates(Hardware& gpu, double fp32, double half, double fp8, int multiprocessors) {
-  gpu.fp32_flops = fp32 * kTera;
-  gpu.half_flops = half * kTera;
-  gpu.fp8_flops = fp8 * kTera;
-  gpu.multiprocessors = multiprocessors;
-}
-
-// The makers' gigabytes of device memory are GiB: a card of "80 GB" reports 81,920 MiB.
-void memory(Hardware& gpu, Bytes gib, std::int64_t gigabytes_per_second, std::int64_t host) {
-  gpu.memory = gib * kGiB;
-  gpu.memory_bandwidth = gigabytes_per_second * kGiga;
-  gpu.host_bandwidth = host * kGiga;
-}
-
-// What NCCL's tuner assumes of a link (20, 20, 20.6 and 40.1 GB/s) times the links; latency of its ring's steps.
-void link(Hardware& gpu, std::int64_t megabytes_per_second) {
-  gpu.link_bandwidth = megabytes_per_second * (kGiga / 1000);
-  gpu.link_latency = 3400;
-}
-
-void tile(Hardware& gpu, int rows, int columns) {
-  gpu.tile_rows = rows;
-  gpu.tile_columns = columns;
-}
-
-// Where a preset's figures stand. What no table at hand states is a datasheet's figure as we remember it, and says so.
-constexpr const char* kRecalled = "datasheet figures, recalled";
-
-// What NCCL's tuner takes for a link is in its source (graph/topo.h: LOC_BW and SM*_NVLINK_BW).
-std::string preset_source(const std::string& stated, const std::string& links, const std::string& recalled) {
-  return stated + "; " + links + "; " + recalled + ": " + kRecalled;
-}
-
-std::string stated_by_aiconfigurator(const char* file, const char* what) {
-  return std::string(what) + ": ai-dynamo/aiconfigurator@095f58a, " + file;
-}
-
-// The A100 and H100 with fewer links (8 of 12 and of 18), and Hopper with fewer units.
-void add_exports(std::vector<Hardware>& list) {
-  Hardware& a800 = add_preset(list, "a800", "");
-  a800.source = preset_source("rates, memory and its bandwidth: an A100 (SXM4, 80 GB), as in " +
-                                  std::string("ai-dynamo/aiconfigurator@095f58a, a100_sxm.yaml"),
-                              "links: 8 at the 20 GB/s that NCCL takes for NVLink 3",
-                              "32-bit rate, multiprocessors, PCIe, 8 links instead of 12");
-  rates(a800, 19.5, 312, 0, 108);
-  memory(a800, 80, 2039, 24);
-  link(a800, 160000);
-  tile(a800, 256, 128);
-  Hardware& h800 = add_preset(list, "h800", "");
-  h800.source = preset_source(
-      "rates: those of an H100 SXM, as TileLang's and DeepGEMM's H800 tables have them; memory and its "
-      "bandwidth: an H100's, ai-dynamo/aiconfigurator@095f58a, h100_sxm.yaml",
-      "links: 8 at the 20.6 GB/s that NCCL takes for NVLink 4 (DeepEP's tables state 160 GB/s)",
-      "32-bit rate, multiprocessors, PCIe");
-  rates(h800, 67, 989.4, 1978.9, 132);
-  memory(h800, 80, 3350, 50);
-  link(h800, 164800);
-  tile(h800, 128, 256);
-  Hardware& h20 = add_preset(list, "h20", "");
-  h20.source =
-      preset_source("NVIDIA H20 (SXM5, 96 GB), dense rates", "links: 18 at the 20.6 GB/s that NCCL takes for NVLink 4",
-                    "rates, memory and its bandwidth, multiprocessors, PCIe, 18 links");
-  rates(h20, 44, 148, 296, 78);
-  memory(h20, 96, 4000, 50);
-  link(h20, 370800);
-  tile(h20, 128, 256);
-}
-
-void add_ultra(std::vector<Hardware>& list) {
-  constexpr const char* kStated = "16- and 8-bit rates, memory and its bandwidth, NVLink of 900 GB/s one way";
-  constexpr const char* kLinks = "links: at the 40.1 GB/s that NCCL takes for NVLink 5";
-  Hardware& b300 = add_preset(list, "b300", "");
-  b300.source =
-      preset_source(stated_by_aiconfigurator("b300_sxm.yaml", kStated), kLinks, "32-bit rate, multiprocessors, PCIe");
-  rates(b300, 75, 2250, 4500, 148);
-  memory(b300, 268, 7750, 50);
-  link(b300, 721800);
-  tile(b300, 128, 256);
-  Hardware& gb300 = add_preset(list, "gb300", "");
-  gb300.source = preset_source(stated_by_aiconfigurator("gb300.yaml", kStated), kLinks,
-                               "32-bit rate, multiprocessors, link to the CPU");
-  rates(gb300, 80, 2500, 5000, 148);
-  memory(gb300, 277, 8000, 450);
-  link(gb300, 721800);
-  tile(gb300, 128, 256);
-}
-
-// Without NVLink: its neighbours are a PCIe bus of generation 4 away.
-void add_cards(std::vector<Hardware>& list) {
-  Hardware& l40s = add_preset(list, "l40s", "");
-  l40s.source = preset_source("NVIDIA L40S (PCIe, 48 GB), dense rates",
-                              "links: PCIe 4, at twice the 12 GB/s that NCCL takes for PCIe 3",
-                              "rates, memory and its bandwidth, multiprocessors, PCIe");
-  rates(l40s, 91.6, 362, 733, 142);
-  memory(l40s, 48, 864, 24);
-  link(l40s, 24000);
-}
-
-// Whose tables hold: an export version has the processor of the original.
-void name_kernels(std::vector<Hardware>& list) {
-  struct Owner {
-    const char* hardware;
-    const char* kernels;
-  };
-  constexpr std::array<Owner, 10> kOwners{{{"a100-40", "a100"},
-                                           {"a100-80", "a100"},
-                                           {"a800", "a100"},
-                                           {"h100", "h100"},
-                                           {"h800", "h100"},
-                                           {"h200", "h200"},
-                                           {"b200", "b200"},
-                                           {"b300", "b300"},
-                                           {"gb200", "gb200"},
-                                           {"gb300", "gb300"}}};
-  for (Hardware& gpu : list) {
-    for (const Owner& owner : kOwners) {
-      if (gpu.name == owner.hardware) gpu.kernels = owner.kernels;
-    }
-    gpu.structured_sparsity = gpu.name != "v100";  // since Ampere: NVIDIA A100 whitepaper, 2020
-    gpu.mxfp8 = gpu.name.find("b200") != std::string::npos || gpu.name.find("b300") != std::string::npos;
-  }
-}
-
-// NOLINTNEXTLINE(readability-function-size): a table
 std::vector<Hardware> make_hardware_presets() {
+  constexpr double kTera = 1e12;
+  constexpr std::int64_t kMega = 1'000'000;
   std::vector<Hardware> list;
-  Hardware& v100 = add_preset(list, "v100", "NVIDIA V100 datasheet (SXM2, 32 GB), and the Volta whitepaper, 2017");
-  rates(v100, 15.7, 125, 0, 80);
-  memory(v100, 32, 900, 12);
-  link(v100, 120000);
-  Hardware& a100_40 =
-      add_preset(list, "a100-40", "NVIDIA A100 datasheet (SXM4, 40 GB), and the Ampere whitepaper, 2020");
-  rates(a100_40, 19.5, 312, 0, 108);
-  memory(a100_40, 40, 1555, 24);
-  link(a100_40, 240000);
-  tile(a100_40, 256, 128);
-  Hardware& a100_80 =
-      add_preset(list, "a100-80", "NVIDIA A100 datasheet (SXM4, 80 GB), and the Ampere whitepaper, 2020");
-  rates(a100_80, 19.5, 312, 0, 108);
-  memory(a100_80, 80, 2039, 24);
-  link(a100_80, 240000);
-  tile(a100_80, 256, 128);
-  Hardware& h100 =
-      add_preset(list, "h100", "NVIDIA H100 datasheet (SXM5), dense rates, and the Hopper whitepaper, 2022");
-  rates(h100, 67, 989.4, 1978.9, 132);
-  memory(h100, 80, 3350, 50);
-  link(h100, 370800);
-  tile(h100, 128, 256);
-  Hardware& h200 = add_preset(list, "h200", "NVIDIA H200 datasheet (SXM), dense rates, 2023");
-  rates(h200, 67, 989.4, 1978.9, 132);
-  memory(h200, 141, 4800, 50);
-  link(h200, 370800);
-  tile(h200, 128, 256);
-  Hardware& b200 = add_preset(
-      list, "b200",
-      "NVIDIA DGX B200 datasheet, an eighth of it, dense rates, 2024 (aiconfigurator's b200_sxm.yaml: 7700 GB/s)");
-  rates(b200, 75, 2250, 4500, 148);
-  memory(b200, 180, 8000, 50);
-  link(b200, 721800);
-  tile(b200, 128, 256);
-  Hardware& gb200 = add_preset(
-      list, "gb200",
-      "NVIDIA GB200 NVL72 datasheet, one of its 72 GPUs, dense rates, 2024 (aiconfigurator's gb200.yaml: 185 GiB)");
-  rates(gb200, 80, 2500, 5000, 148);
-  memory(gb200, 186, 8000, 450);
-  link(gb200, 721800);
-  tile(gb200, 128, 256);
-  add_exports(list);
-  add_ultra(list);
-  add_cards(list);
-  name_kernels(list);
-  add_other_makers(list);
+  for (const HardwareRow& row : kHardwareRows) {
+    Hardware& made = list.emplace_back();
+    made.name = row.name;
+    made.source = row.source;
+    made.fp32_flops = row.fp32 * kTera;
+    made.half_flops = row.half * kTera;
+    made.fp8_flops = row.fp8 * kTera;
+    made.multiprocessors = row.processors;
+    made.memory = row.memory * (Bytes{1} << 30);
+    made.memory_bandwidth = row.memory_rate * kMega;
+    made.host_bandwidth = row.host * kMega;
+    made.link_bandwidth = row.link * kMega;
+    made.link_latency = 3400;  // of a step of NCCL's ring
+    made.tile_rows = row.tile_rows;
+    made.tile_columns = row.tile_columns;
+    made.kernels = row.kernels;
+    made.mxfp8 = made.name.find("b200") != std::string::npos || made.name.find("b300") != std::string::npos;
+    made.structured_sparsity = row.sparsity;  // of NVIDIA's since Ampere: NVIDIA A100 whitepaper, 2020
+    // XLA compiles a whole step: nothing is launched one kernel after the other.
+    if (made.name == "tpu-v5p") made.host_launch = 0;
+  }
   return list;
 }
 

@@ -50,7 +50,6 @@ struct Efficiency {
 };
 
 [[nodiscard]] const std::vector<Hardware>& hardware_presets();
-void add_other_makers(std::vector<Hardware>& list);                  // the presets of hardware_others.cpp
 [[nodiscard]] const Hardware* find_hardware(std::string_view name);  // null: unknown
 // By what a driver calls it: the preset whose name is part of the device's, "a100-80" in "NVIDIA A100-SXM4-80GB". Null:
 // none does.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "formats/frameworks/known_models.hpp"
 #include "formats/megatron/argument_list.hpp"
 #include "formats/megatron/argument_table.hpp"
 #include "formats/megatron/scenario_of.hpp"
@@ -12,97 +13,6 @@
 
 namespace debubble {
 namespace {
-
-struct NamedPreset {
-  const char* name;         // in lower case, letters and digits alone
-  const char* preset;       // a preset's name, or the sizes of a "llama", its layers first
-  std::int64_t layers = 0;  // of a preset
-};
-constexpr std::array<NamedPreset, 41> kNamedPresets{
-    {{"llama27b", "llama2-7b", 32},
-     {"llama213b", "llama2-13b", 40},
-     {"llama270b", "llama2-70b", 80},
-     {"llama38b", "llama3-8b", 32},
-     {"llama318b", "llama3-8b", 32},
-     {"llama370b", "llama3-70b", 80},
-     {"llama3170b", "llama3-70b", 80},
-     {"llama3370b", "llama3-70b", 80},
-     {"llama3405b", "llama3-405b", 126},
-     {"llama31405b", "llama3-405b", 126},
-     {"llama321b",
-      "layers=16,hidden=2048,heads=32,kv_heads=8,head_size=64,feed_forward=8192,vocabulary=128256,tied_embedding=yes"},
-     {"llama323b",
-      "layers=28,hidden=3072,heads=24,kv_heads=8,head_size=128,feed_forward=8192,vocabulary=128256,tied_embedding=yes"},
-     {"mistral7b", "mistral-7b", 32},
-     {"mixtral8x7b", "mixtral-8x7b", 32},
-     {"mixtral8x22b",
-      "layers=56,hidden=6144,heads=48,kv_heads=8,feed_forward=16384,vocabulary=32000,experts=8,experts_per_token=2,"
-      "expert_feed_forward=16384"},
-     {"deepseekv2", "deepseek-v2", 60},
-     {"deepseekv3", "deepseek-v3", 61},
-     {"qwen27b", "qwen2-7b", 28},
-     {"qwen38b",
-      "layers=36,hidden=4096,heads=32,kv_heads=8,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head"},
-     {"qwen332b",
-      "layers=64,hidden=5120,heads=64,kv_heads=8,head_size=128,feed_forward=25600,vocabulary=151936,qk_norm=head"},
-     {"qwen330ba3b",
-      "layers=48,hidden=2048,heads=32,kv_heads=4,head_size=128,feed_forward=6144,vocabulary=151936,qk_norm=head,"
-      "experts=128,experts_per_token=8,expert_feed_forward=768"},
-     {"qwen3235ba22b",
-      "layers=94,hidden=4096,heads=64,kv_heads=4,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head,"
-      "experts=128,experts_per_token=8,expert_feed_forward=1536"},
-     {"qwen306b",
-      "layers=28,hidden=1024,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=151936,"
-      "qk_norm=head,tied_embedding=yes"},
-     {"qwen317b",
-      "layers=28,hidden=2048,heads=16,kv_heads=8,head_size=128,feed_forward=6144,vocabulary=151936,"
-      "qk_norm=head,tied_embedding=yes"},
-     {"qwen34b",
-      "layers=36,hidden=2560,heads=32,kv_heads=8,head_size=128,feed_forward=9728,vocabulary=151936,"
-      "qk_norm=head,tied_embedding=yes"},
-     {"qwen314b",
-      "layers=40,hidden=5120,heads=40,kv_heads=8,head_size=128,feed_forward=17408,vocabulary=151936,"
-      "qk_norm=head"},
-     {"qwen2505b",
-      "layers=24,hidden=896,heads=14,kv_heads=2,feed_forward=4864,vocabulary=151936,qkv_biases=yes,"
-      "tied_embedding=yes"},
-     {"qwen2515b",
-      "layers=28,hidden=1536,heads=12,kv_heads=2,feed_forward=8960,vocabulary=151936,qkv_biases=yes,"
-      "tied_embedding=yes"},
-     {"qwen257b", "layers=28,hidden=3584,heads=28,kv_heads=4,feed_forward=18944,vocabulary=152064,qkv_biases=yes"},
-     {"qwen2514b", "layers=48,hidden=5120,heads=40,kv_heads=8,feed_forward=13824,vocabulary=152064,qkv_biases=yes"},
-     {"qwen2532b", "layers=64,hidden=5120,heads=40,kv_heads=8,feed_forward=27648,vocabulary=152064,qkv_biases=yes"},
-     {"qwen2572b", "layers=80,hidden=8192,heads=64,kv_heads=8,feed_forward=29568,vocabulary=152064,qkv_biases=yes"},
-     {"gptoss20b",
-      "layers=24,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=32,"
-      "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,"
-      "router_bias=yes,attention_sinks=yes,window=128,full_every=2"},
-     {"gptoss120b",
-      "layers=36,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=128,"
-      "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,"
-      "router_bias=yes,attention_sinks=yes,window=128,full_every=2"},
-     {"deepseekv2lite",
-      "layers=27,hidden=2048,heads=16,kv_heads=16,head_size=128,feed_forward=10944,vocabulary=102400,"
-      "experts=64,experts_per_token=6,expert_feed_forward=1408,shared_experts=2,shared_feed_forward=2816,"
-      "dense_layers=1,kv_rank=512,rope_size=64,value_size=128"},
-     {"moonlight16ba3b",
-      "layers=27,hidden=2048,heads=16,kv_heads=16,head_size=128,feed_forward=11264,vocabulary=163840,"
-      "experts=64,experts_per_token=6,expert_feed_forward=1408,shared_experts=2,shared_feed_forward=2816,"
-      "dense_layers=1,kv_rank=512,rope_size=64,value_size=128"},
-     {"kimik2",
-      "layers=61,hidden=7168,heads=64,kv_heads=64,head_size=128,feed_forward=18432,vocabulary=163840,"
-      "experts=384,experts_per_token=8,expert_feed_forward=2048,shared_experts=1,shared_feed_forward=2048,"
-      "dense_layers=1,query_rank=1536,kv_rank=512,rope_size=64,value_size=128"},
-     {"glm45",
-      "layers=92,hidden=5120,heads=96,kv_heads=8,head_size=128,feed_forward=12288,vocabulary=151552,"
-      "qkv_biases=yes,qk_norm=head,experts=160,experts_per_token=8,expert_feed_forward=1536,shared_experts=1,"
-      "shared_feed_forward=1536,dense_layers=3,predicted_tokens=1"},
-     {"glm45air",
-      "layers=46,hidden=4096,heads=96,kv_heads=8,head_size=128,feed_forward=10944,vocabulary=151552,"
-      "qkv_biases=yes,experts=128,experts_per_token=8,expert_feed_forward=1408,shared_experts=1,"
-      "shared_feed_forward=1408,dense_layers=1,predicted_tokens=1"},
-     {"gpt3175b", "gpt3-175b", 96},
-     {"gpt2xl", "gpt2-xl", 48}}};
 
 // "${oc.env:TP,1}", "${PRIMUS_TP:1}": the default inside, and the variable's name. Not one of these: false.
 bool interpolated_default(const std::string& inside, std::string& variable, std::string& value) {
@@ -137,11 +47,10 @@ bool resolve(std::string& text, std::vector<std::string>& variables) {
   return false;
 }
 
-// Of a preset's name or of sizes as NamedPreset has them; 0: another model.
+// Of a preset's name or of sizes as known_models.table has them; 0: another model.
 std::int64_t layers_of_known(const std::string& known) {
-  if (known.starts_with("layers=")) return std::stoll(known.substr(7));
-  for (const NamedPreset& one : kNamedPresets) {
-    if (known == one.preset) return one.layers;
+  for (const KnownModel& one : known_models()) {
+    if (known == one.sizes) return one.layers;
   }
   return 0;
 }
@@ -219,8 +128,8 @@ std::string preset_of_model_name(std::string name) {
       plain.erase(at, std::string(dropped).size());
   }
   if (plain.starts_with("mixtral") && plain.ends_with("v01")) plain.erase(plain.size() - 3);
-  for (const NamedPreset& known : kNamedPresets) {
-    if (plain == known.name) return known.preset;
+  for (const KnownModel& known : known_models()) {
+    if (std::find(known.names.begin(), known.names.end(), plain) != known.names.end()) return known.sizes;
   }
   return {};
 }

@@ -100,9 +100,9 @@ class TitanReader {
     std::string flavours;
     for (const TorchtitanFlavour& one : torchtitan_flavours()) {
       if (name != one.name) continue;
-      flavours += (flavours.empty() ? "" : ", ") + std::string(one.flavour);
+      flavours += (flavours.empty() ? "" : ", ") + one.flavour;
       if (flavour != one.flavour) continue;
-      const std::string sizes = one.sizes;
+      const std::string& sizes = one.sizes;
       layers_ = std::stoll(sizes.substr(sizes.find('=') + 1));  // they begin with layers=
       if (const std::int64_t longest = longest_sequence(one); since_0_3_ && longest > 0) facts_.set("LONGEST", longest);
       if (sizes.find("tied_embedding=yes") != std::string::npos) mark("TIED");

@@ -3,80 +3,23 @@
 #include <algorithm>
 #include <string_view>
 
+#include "formats/frameworks/known_models.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/words.hpp"
 
 namespace debubble {
 
 const std::vector<TorchtitanFlavour>& torchtitan_flavours() {
-  static const std::vector<TorchtitanFlavour> flavours{
-      {"llama3", "debugmodel", "layers=6,hidden=256,heads=16,feed_forward=768,vocabulary=2048"},
-      {"llama3", "8B", "layers=32,hidden=4096,heads=32,kv_heads=8,feed_forward=14336,vocabulary=128256"},
-      {"llama3", "70B", "layers=80,hidden=8192,heads=64,kv_heads=8,feed_forward=28672,vocabulary=128256"},
-      {"llama3", "405B", "layers=126,hidden=16384,heads=128,kv_heads=8,feed_forward=53248,vocabulary=128256"},
-      {"llama4", "17bx16e",
-       "layers=48,hidden=5120,heads=40,kv_heads=8,feed_forward=16384,vocabulary=202048,experts=16,experts_per_token=1,"
-       "expert_feed_forward=8192,shared_experts=1,shared_feed_forward=8192,window=8192,full_every=4,chunked_window="
-       "yes"},
-      {"llama4", "17bx128e",
-       "layers=48,hidden=5120,heads=40,kv_heads=8,feed_forward=16384,vocabulary=202048,experts=128,"
-       "experts_per_token=1,expert_feed_forward=8192,shared_experts=1,shared_feed_forward=8192,dense_layers=1,"
-       "moe_every=2,window=8192,full_every=4,chunked_window=yes"},
-      {"llama4", "debugmodel",
-       "layers=6,hidden=256,heads=16,feed_forward=768,vocabulary=2048,experts=8,experts_per_token=1,"
-       "expert_feed_forward=512,shared_experts=1,shared_feed_forward=512,dense_layers=1,moe_every=2"},
-      {"deepseek_v3", "debugmodel",
-       "layers=6,hidden=256,heads=16,kv_heads=16,head_size=128,feed_forward=1024,vocabulary=2048,experts=8,"
-       "experts_per_token=3,expert_feed_forward=256,shared_experts=2,shared_feed_forward=512,dense_layers=1,kv_rank="
-       "512,"
-       "rope_size=64,value_size=128"},
-      {"deepseek_v3", "16B",
-       "layers=27,hidden=2048,heads=16,kv_heads=16,head_size=128,feed_forward=10944,vocabulary=102400,experts=64,"
-       "experts_per_token=6,expert_feed_forward=1408,shared_experts=2,shared_feed_forward=2816,dense_layers=1,"
-       "kv_rank=512,rope_size=64,value_size=128"},
-      {"deepseek_v3", "236B",
-       "layers=60,hidden=5120,heads=128,kv_heads=128,head_size=128,feed_forward=12288,vocabulary=102400,experts=160,"
-       "experts_per_token=6,expert_feed_forward=1536,shared_experts=2,shared_feed_forward=3072,dense_layers=1,"
-       "query_rank=1536,kv_rank=512,rope_size=64,value_size=128"},
-      {"deepseek_v3", "671B",
-       "layers=61,hidden=7168,heads=128,kv_heads=128,head_size=128,feed_forward=18432,vocabulary=129280,experts=256,"
-       "experts_per_token=8,expert_feed_forward=2048,shared_experts=1,shared_feed_forward=2048,dense_layers=3,"
-       "query_rank=1536,kv_rank=512,rope_size=64,value_size=128"},
-      {"qwen3", "debugmodel",
-       "layers=8,hidden=256,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=2048,qk_norm=head,"
-       "tied_embedding=yes"},
-      {"qwen3", "debugmodel_moe",
-       "layers=8,hidden=256,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=2048,qk_norm=head,"
-       "experts=64,experts_per_token=8,expert_feed_forward=768"},
-      {"qwen3", "0.6B",
-       "layers=28,hidden=1024,heads=16,kv_heads=8,head_size=128,feed_forward=3072,vocabulary=151936,qk_norm=head,"
-       "tied_embedding=yes"},
-      {"qwen3", "1.7B",
-       "layers=28,hidden=2048,heads=16,kv_heads=8,head_size=128,feed_forward=6144,vocabulary=151936,qk_norm=head,"
-       "tied_embedding=yes"},
-      {"qwen3", "4B",
-       "layers=36,hidden=2560,heads=32,kv_heads=8,head_size=128,feed_forward=9728,vocabulary=151936,qk_norm=head,"
-       "tied_embedding=yes"},
-      {"qwen3", "8B",
-       "layers=36,hidden=4096,heads=32,kv_heads=8,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head"},
-      {"qwen3", "14B",
-       "layers=40,hidden=5120,heads=40,kv_heads=8,head_size=128,feed_forward=17408,vocabulary=151936,qk_norm=head"},
-      {"qwen3", "32B",
-       "layers=64,hidden=5120,heads=64,kv_heads=8,head_size=128,feed_forward=25600,vocabulary=151936,qk_norm=head"},
-      {"qwen3", "30B-A3B",
-       "layers=48,hidden=2048,heads=32,kv_heads=4,head_size=128,feed_forward=6144,vocabulary=151936,qk_norm=head,"
-       "experts=128,experts_per_token=8,expert_feed_forward=768"},
-      {"qwen3", "235B-A22B",
-       "layers=94,hidden=4096,heads=64,kv_heads=4,head_size=128,feed_forward=12288,vocabulary=151936,qk_norm=head,"
-       "experts=128,experts_per_token=8,expert_feed_forward=1536"},
-      {"gpt_oss", "20b",
-       "layers=24,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=32,"
-       "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,router_bias=yes,"
-       "attention_sinks=yes,window=128,full_every=2"},
-      {"gpt_oss", "120b",
-       "layers=36,hidden=2880,heads=64,kv_heads=8,head_size=64,feed_forward=2880,vocabulary=201088,experts=128,"
-       "experts_per_token=4,expert_feed_forward=2880,qkv_biases=yes,output_bias=yes,mlp_biases=yes,router_bias=yes,"
-       "attention_sinks=yes,window=128,full_every=2"}};
+  static const std::vector<TorchtitanFlavour> flavours = [] {
+    std::vector<TorchtitanFlavour> read;
+    for (const KnownModel& model : known_models()) {
+      for (const std::string& name : model.names) {
+        const std::size_t end = name.find('/');
+        if (end != std::string::npos) read.push_back({name.substr(0, end), name.substr(end + 1), model.sizes});
+      }
+    }
+    return read;
+  }();
   return flavours;
 }
 
@@ -132,7 +75,7 @@ std::int64_t longest_sequence(const TorchtitanFlavour& flavour) {
   if (model == "llama3" || model == "gpt_oss") return 131072;
   if (model == "deepseek_v3") return 16384;
   if (model != "qwen3") return 0;
-  return std::string_view(flavour.flavour).starts_with("debugmodel") ? 4096 : 40960;
+  return flavour.flavour.starts_with("debugmodel") ? 4096 : 40960;
 }
 
 const TitanConfiguration* torchtitan_configuration(const std::string& name) {
@@ -141,8 +84,7 @@ const TitanConfiguration* torchtitan_configuration(const std::string& name) {
 
 const TitanConfiguration* torchtitan_configuration(const TorchtitanFlavour& flavour, const std::string& eight_bits) {
   return first_configuration([&](const TitanConfiguration& one) {
-    return std::string_view(one.model) == flavour.name && std::string_view(one.flavour) == flavour.flavour &&
-           eight_bits == one.eight_bits;
+    return one.model == flavour.name && one.flavour == flavour.flavour && eight_bits == one.eight_bits;
   });
 }
 

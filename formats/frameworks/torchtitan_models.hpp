@@ -10,12 +10,12 @@
 namespace debubble {
 
 struct TorchtitanFlavour {
-  const char* name;     // "llama3"
-  const char* flavour;  // "8B"
-  const char* sizes;    // for --model llama --model-size; vocabularies are never padded
+  std::string name;     // "llama3"
+  std::string flavour;  // "8B"
+  std::string sizes;    // for --model llama --model-size; vocabularies are never padded
 };
 
-// Of torchtitan/models/*/__init__.py, as of December 2025.
+// Those of known_models.table.
 [[nodiscard]] const std::vector<TorchtitanFlavour>& torchtitan_flavours();
 
 // The longest sequence that a flavour's rotary embedding takes in torchtitan 0.3; 0: none.

@@ -1,4 +1,4 @@
-// The files beside this one as they are built in (cmake/DebubbleEmbed.cmake).
+// The files beside this one, and known_models.table, as they are built in (cmake/DebubbleEmbed.cmake).
 #pragma once
 
 #include <string>
@@ -13,5 +13,6 @@ namespace debubble {
 // What several of them include.
 [[nodiscard]] std::string pytorch_classes_rules_text();
 [[nodiscard]] std::string run_rules_text();
+[[nodiscard]] std::string known_models_text();
 
 }  // namespace debubble

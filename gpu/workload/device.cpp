@@ -1,18 +1,12 @@
 #include "gpu/workload/device.hpp"
 
+#include <array>
+
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
-const char* to_string(DataType type) {
-  switch (type) {
-    case DataType::kBf16:
-      return "bf16";
-    case DataType::kFp16:
-      return "fp16";
-    case DataType::kFp32:
-      return "fp32";
-  }
-  return "";
-}
+const char* to_string(DataType type) { return at(std::array{"bf16", "fp16", "fp32"}, type); }
 
 Bytes bytes_of(DataType type) { return type == DataType::kFp32 ? 4 : 2; }
 

@@ -1,9 +1,11 @@
 #include "gpu/workload/kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "gpu/workload/kernel_text.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/word_list.hpp"
 
 namespace debubble {
@@ -14,17 +16,7 @@ std::int64_t divided_up(std::int64_t amount, std::int64_t part) { return (amount
 // Elements of 16 bytes.
 std::int64_t pack_of(DataType type) { return 16 / bytes_of(type); }
 
-const char* macro_of(DataType type) {
-  switch (type) {
-    case DataType::kBf16:
-      return "DEBUBBLE_BF16";
-    case DataType::kFp16:
-      return "DEBUBBLE_FP16";
-    case DataType::kFp32:
-      return "DEBUBBLE_FP32";
-  }
-  return "";
-}
+const char* macro_of(DataType type) { return at(std::array{"DEBUBBLE_BF16", "DEBUBBLE_FP16", "DEBUBBLE_FP32"}, type); }
 
 }  // namespace
 

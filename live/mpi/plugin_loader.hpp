@@ -1,7 +1,4 @@
-// Finds and loads libdebubble_mpi.so, so that the command itself starts on machines without MPI.
-//
-//     PREFIX/bin/debubble
-//     PREFIX/lib/debubble/libdebubble_mpi.so       or what $DEBUBBLE_MPI_PLUGIN names
+// Loads libdebubble_mpi.so (sim/core/plugin.hpp), so that the command itself starts on machines without MPI.
 #pragma once
 
 #include "live/mpi/message_passing.hpp"

@@ -1,9 +1,12 @@
 #include "profiler/measurement/session_steps.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <numeric>
 #include <string>
+
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -28,17 +31,7 @@ class Range {
   Recorder& recorder_;
 };
 
-const char* letter(Pass pass) {
-  switch (pass) {
-    case Pass::kForward:
-      return "F";
-    case Pass::kInputGrad:
-      return "I";
-    case Pass::kWeightGrad:
-      return "W";
-  }
-  return "";
-}
+const char* letter(Pass pass) { return at(std::array{"F", "I", "W"}, pass); }
 
 Nanoseconds steady_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

@@ -27,21 +27,11 @@ constexpr std::array<ClassOfFamily, 4> kClasses{{{"Glm4MoeForCausalLM", "glm4_mo
                                                  {"DeepseekV32ForCausalLM", "deepseek_v32"},
                                                  {"MiMoForCausalLM", "mimo"}}};
 
-const ModelFamily* family_named(const std::string& type) {
-  for (const auto* families : {&llama_families(), &expert_families(), &gpt_families(), &refused_families()}) {
-    for (const ModelFamily& family : *families) {
-      if (is_word_in(family.model_types, type)) return &family;
-    }
-  }
-  return nullptr;
-}
-
 std::vector<std::string> modelled_types() {
   std::vector<std::string> names;
-  for (const auto* families : {&llama_families(), &expert_families(), &gpt_families()}) {
-    for (const ModelFamily& family : *families) {
-      for (const std::string_view type : words_in(family.model_types)) names.emplace_back(type);
-    }
+  for (const ModelFamily& family : model_families_of_files()) {
+    if (family.steps.empty()) continue;
+    for (const std::string_view type : words_in(family.model_types)) names.emplace_back(type);
   }
   return names;
 }
@@ -103,10 +93,10 @@ void read_text(const JsonValue& object, const JsonValue& root, const std::string
   }
   const ModelFamily* family = family_named(class_type(reader, type));
   if (family == nullptr) return refuse_type(type, prefix, problems);
-  if (family->read == nullptr) {
+  if (family->steps.empty()) {
     in.refuse(reader.find(family->key) == nullptr ? "model_type" : family->key, family->missing);
   } else {
-    family->read(in);
+    read_family(*family, in);
   }
   // A nested part leaves it to the whole whether the output layer is the embedding.
   if (!prefix.empty() && reader.find("tie_word_embeddings") == nullptr &&

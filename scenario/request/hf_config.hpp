@@ -17,9 +17,9 @@ struct ModelFile {
   std::vector<std::string> notes;  // what is in the file and not in the model, in sentences
 };
 
-// The families are in hf_llama_families.cpp, hf_expert_families.cpp and hf_gpt_families.cpp; of a model that sees or
-// hears the text part. Throws InputError (P001 to P022) for what is no config, another type, or missing and impossible
-// sizes, F033 for a part of a model that has no cost model.
+// The families are in hf_families.table; of a model that sees or hears the text part. Throws InputError (P001 to P022)
+// for what is no config, another type, or missing and impossible sizes, F033 for a part of a model that has no cost
+// model.
 [[nodiscard]] ModelFile read_hf_config(std::string_view text, const std::string& name);
 
 }  // namespace debubble

@@ -5,23 +5,6 @@
 namespace debubble {
 namespace {
 
-void read_mixtral(const ConfigReading& in) {
-  read_llama_like(in);
-  read_window(in);
-  TransformerShape& shape = in.shape();
-  shape.experts = in.reader.size("num_local_experts");
-  shape.experts_per_token = in.reader.size("num_experts_per_tok");
-  shape.expert_feed_forward = shape.feed_forward;
-  pass_router_constants(in);
-}
-
-// Layer norms with biases, and biases of all of attention and of the logits.
-void read_phimoe(const ConfigReading& in) {
-  read_mixtral(in);
-  in.shape().norm = NormKind::kLayerNorm;
-  in.shape().head_bias = in.reader.flag("lm_head_bias", false);
-}
-
 // Qwen's: experts in every `decoder_sparse_step`-th block but those named.
 void read_qwen_moe(const ConfigReading& in) {
   TransformerShape& shape = in.shape();
@@ -34,18 +17,6 @@ void read_qwen_moe(const ConfigReading& in) {
   pass_router_constants(in);
 }
 
-void read_qwen2_moe(const ConfigReading& in) {
-  read_llama_like(in);
-  TransformerShape& shape = in.shape();
-  shape.qkv_biases = in.reader.flag("qkv_bias", true);
-  shape.output_bias = false;
-  read_switched_window(in);
-  shape.shared_experts = 1;
-  shape.shared_feed_forward = in.reader.size("shared_expert_intermediate_size");
-  shape.shared_gate = true;
-  read_qwen_moe(in);
-}
-
 void read_qwen3_moe(const ConfigReading& in) {
   read_llama_like(in);
   in.shape().qk_norm = QueryKeyNorm::kHead;
@@ -54,7 +25,6 @@ void read_qwen3_moe(const ConfigReading& in) {
   if (in.size_or_none("shared_expert_intermediate_size") > 0) {
     in.refuse("shared_expert_intermediate_size", "a shared expert of Qwen3's MoE, which its model class has not");
   }
-  read_qwen_moe(in);
 }
 
 void read_latent_attention(const ConfigReading& in) {
@@ -95,35 +65,12 @@ void read_deepseek_experts(const ConfigReading& in) {
   shape.moe_every = in.reader.size("moe_layer_freq", 1);
 }
 
-void read_deepseek(const ConfigReading& in) {
-  read_llama_like(in);
-  read_latent_attention(in);
-  // Biases of what is projected down, and of the output.
-  read_deepseek_experts(in);
-}
-
-// The same, with an indexer that picks the keys which a query sees.
-void read_sparse_attention(const ConfigReading& in) {
-  read_deepseek(in);
-  in.pass("index_head_dim index_n_heads indexer_rope_interleave index_n_freq indexer_types");
+void read_indexer(const ConfigReading& in) {
   in.refuse("index_topk", "attention to the keys that an indexer picks (DeepSeek sparse attention)");
 }
 
-void read_glm4_moe(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().output_bias = false;
-  if (in.reader.flag("use_qk_norm", false)) in.shape().qk_norm = QueryKeyNorm::kHead;
-  read_deepseek_experts(in);
-  in.shape().expert_balance = true;
-}
-
-// dots.llm1: ordinary heads whose queries and keys are normed.
-void read_dots(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().qk_norm = QueryKeyNorm::kHead;
-  read_window(in, {.used = false});
-  read_deepseek_experts(in);
-  in.shape().expert_balance = true;
+void read_shared_expert(const ConfigReading& in) {
+  in.shape().shared_experts = in.shape().shared_feed_forward > 0 ? 1 : 0;
 }
 
 // Ling's; the second design has norms of queries and keys, a balance, and predicts further ahead.
@@ -200,29 +147,6 @@ void read_minimax_m2(const ConfigReading& in) {
       "use_mtp mtp_transformer_layers qk_norm_type scoring_func shared_intermediate_size attn_window_size rotary_dim");
 }
 
-// The first DeepSeek-MoE has ordinary heads.
-void read_deepseek_v1(const ConfigReading& in) {
-  read_llama_like(in);
-  read_deepseek_experts(in);
-}
-
-void read_gpt_oss(const ConfigReading& in) {
-  read_llama_like(in);
-  TransformerShape& shape = in.shape();
-  const bool biases = in.reader.flag("attention_bias", true);
-  shape.qkv_biases = biases;
-  shape.output_bias = biases;
-  shape.mlp_biases = true;
-  shape.router_bias = true;
-  shape.attention_sinks = true;
-  shape.experts = in.size_of("num_local_experts", "num_experts");
-  shape.experts_per_token = in.size_of("num_experts_per_tok", "experts_per_token");
-  in.pass("experts_per_token num_experts_per_tok swiglu_limit initial_context_length");
-  shape.expert_feed_forward = shape.feed_forward;
-  read_window(in, {.full_every = 2, .size = 128});
-  pass_router_constants(in);
-}
-
 // Experts in every so many-th block, each with one shared expert as wide as a routed one; attention begins anew at
 // multiples of the chunk where a block has rotary positions.
 void read_llama4(const ConfigReading& in) {
@@ -242,23 +166,6 @@ void read_llama4(const ConfigReading& in) {
   set_expert_blocks(in, "moe_layers", true);
   in.pass("attn_scale attn_temperature_tuning floor_scale for_llm_compressor");
   pass_router_constants(in);
-}
-
-void read_olmoe(const ConfigReading& in) {
-  read_llama_like(in);
-  TransformerShape& shape = in.shape();
-  shape.qk_norm = QueryKeyNorm::kWhole;
-  shape.experts = in.reader.size("num_experts");
-  shape.experts_per_token = in.reader.size("num_experts_per_tok");
-  shape.expert_feed_forward = shape.feed_forward;
-  pass_router_constants(in);
-}
-
-void read_granite_moe(const ConfigReading& in) {
-  read_mixtral(in);
-  in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", false);
-  in.shape().shared_feed_forward = in.size_or_none("shared_intermediate_size");
-  in.shape().shared_experts = in.shape().shared_feed_forward > 0 ? 1 : 0;
 }
 
 void read_ernie_moe(const ConfigReading& in) {
@@ -314,26 +221,21 @@ void read_dbrx(const ConfigReading& in) {
 
 }  // namespace
 
-const std::vector<ModelFamily>& expert_families() {
-  static const std::vector<ModelFamily> families{{"mixtral", read_mixtral},
-                                                 {"phimoe", read_phimoe},
-                                                 {"qwen2_moe", read_qwen2_moe},
-                                                 {"qwen3_moe qwen3_vl_moe_text", read_qwen3_moe},
-                                                 {"deepseek", read_deepseek_v1},
-                                                 {"deepseek_v2 deepseek_v3 kimi_k2", read_deepseek},
-                                                 {"deepseek_v32 glm_moe_dsa", read_sparse_attention},
-                                                 {"glm4_moe glm4v_moe_text", read_glm4_moe},
-                                                 {"gpt_oss", read_gpt_oss},
-                                                 {"llama4_text", read_llama4},
-                                                 {"olmoe", read_olmoe},
-                                                 {"granitemoe granitemoeshared", read_granite_moe},
-                                                 {"ernie4_5_moe", read_ernie_moe},
+const std::vector<FamilyReader>& expert_readers() {
+  static const std::vector<FamilyReader> readers{{"router", pass_router_constants},
+                                                 {"qwen-experts", read_qwen_moe},
+                                                 {"qwen3-moe", read_qwen3_moe},
+                                                 {"latent-attention", read_latent_attention},
+                                                 {"deepseek-experts", read_deepseek_experts},
+                                                 {"sparse-attention", read_indexer},
+                                                 {"one-shared-expert", read_shared_expert},
+                                                 {"llama4", read_llama4},
+                                                 {"ernie-moe", read_ernie_moe},
                                                  {"dbrx", read_dbrx},
-                                                 {"dots1", read_dots},
-                                                 {"bailing_moe bailing_moe_v2", read_bailing},
-                                                 {"hunyuan_v1_moe", read_hunyuan_moe},
-                                                 {"minimax_m2", read_minimax_m2}};
-  return families;
+                                                 {"bailing", read_bailing},
+                                                 {"hunyuan-moe", read_hunyuan_moe},
+                                                 {"minimax-m2", read_minimax_m2}};
+  return readers;
 }
 
 }  // namespace debubble

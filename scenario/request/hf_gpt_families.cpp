@@ -1,4 +1,4 @@
-// Families that are built like GPT, and families that are named to say why they are refused.
+// Families that are built like GPT.
 #include "formats/text/text.hpp"
 #include "scenario/request/hf_reading.hpp"
 
@@ -32,19 +32,6 @@ void read_gpt2_config(const ConfigReading& in) {
 void read_gpt_bigcode(const ConfigReading& in) {
   read_gpt2_config(in);
   in.shape().kv_heads = in.reader.flag("multi_query", true) ? 1 : in.shape().heads;
-}
-
-// Attention and MLP read one normed input; attention has no biases, the logits have.
-void read_gptj(const ConfigReading& in) {
-  read_gpt2_config(in);
-  TransformerShape& shape = in.shape();
-  shape.positions = 0;
-  in.pass("rotary rotary_dim");
-  shape.block_norms = 1;
-  shape.biases = false;
-  shape.mlp_biases = true;
-  shape.head_bias = true;
-  shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
 }
 
 // Windows of 256 tokens in every second block.
@@ -185,46 +172,15 @@ void read_mpt(const ConfigReading& in) {
       "use_pad_tok_in_ffn learned_pos_emb layer_norm_epsilon ffn_config");
 }
 
-constexpr const char* kEncoder = "an encoder with a decoder that attends to it";
-constexpr const char* kBidirectional = "an encoder alone";
-constexpr const char* kStateSpace = "a state-space (Mamba) layer";
-constexpr const char* kLinear = "linear attention (gated delta rule or lightning attention)";
-constexpr const char* kRecurrent = "a recurrence in place of attention";
-
 }  // namespace
 
-const std::vector<ModelFamily>& gpt_families() {
-  static const std::vector<ModelFamily> families{{"gpt2", read_gpt2_config},
-                                                 {"gpt_bigcode", read_gpt_bigcode},
-                                                 {"gptj codegen", read_gptj},
-                                                 {"gpt_neo", read_gpt_neo},
-                                                 {"gpt_neox", read_gpt_neox_config},
-                                                 {"opt", read_opt},
-                                                 {"bloom", read_bloom},
-                                                 {"falcon RefinedWebModel RefinedWeb", read_falcon},
-                                                 {"phi", read_phi},
+const std::vector<FamilyReader>& gpt_readers() {
+  static const std::vector<FamilyReader> readers{{"gpt2", read_gpt2_config}, {"gpt-bigcode", read_gpt_bigcode},
+                                                 {"gpt-neo", read_gpt_neo},  {"gpt-neox", read_gpt_neox_config},
+                                                 {"opt", read_opt},          {"bloom", read_bloom},
+                                                 {"falcon", read_falcon},    {"phi", read_phi},
                                                  {"mpt", read_mpt}};
-  return families;
-}
-
-const std::vector<ModelFamily>& refused_families() {
-  static const std::vector<ModelFamily> families{
-      {"t5 mt5 umt5", nullptr, "num_decoder_layers", kEncoder},
-      {"bart mbart whisper", nullptr, "encoder_layers", kEncoder},
-      {"bert roberta modernbert", nullptr, "model_type", kBidirectional},
-      {"qwen3_next qwen3_5_text qwen3_5_moe_text", nullptr, "full_attention_interval", kLinear},
-      {"kimi_linear", nullptr, "linear_attn_config", kLinear},
-      {"minimax", nullptr, "layer_types", kLinear},
-      {"minimax_text_01 minimax_m1", nullptr, "attn_type_list", kLinear},
-      {"nemotron_h", nullptr, "hybrid_override_pattern", kStateSpace},
-      {"falcon_h1 bamba zamba2", nullptr, "mamba_d_state", kStateSpace},
-      {"granitemoehybrid", nullptr, "layer_types", kStateSpace},
-      {"jamba", nullptr, "attn_layer_period", kStateSpace},
-      {"mamba mamba2 falcon_mamba", nullptr, "state_size", kStateSpace},
-      {"recurrent_gemma rwkv", nullptr, "model_type", kRecurrent},
-      {"gemma4_text", nullptr, "enable_moe_block", "a block with an MLP beside its experts and heads of two sizes"},
-      {"gemma3n_text", nullptr, "hidden_size_per_layer_input", "an input of its own for each layer"}};
-  return families;
+  return readers;
 }
 
 }  // namespace debubble

@@ -1,7 +1,5 @@
 // Families that are built like LLaMA, without experts.
-#include <algorithm>
-#include <cmath>
-#include <map>
+#include <cstdlib>
 
 #include "formats/text/text.hpp"
 #include "scenario/request/hf_reading.hpp"
@@ -9,82 +7,12 @@
 namespace debubble {
 namespace {
 
-void read_llama_config(const ConfigReading& in) {
-  read_llama_like(in);
-  read_window(in, {.used = false});
-}
-
-void read_mistral(const ConfigReading& in) {
-  read_llama_like(in);
-  read_window(in);
-}
-
-// Biases of queries, keys and values alone.
-void read_qwen2(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().qkv_biases = true;
-  in.shape().output_bias = false;
-  read_switched_window(in);
-  in.pass("use_mrope mrope_section");
-  in.shape().predicted_tokens = in.size_or_none("num_nextn_predict_layers");
-}
-
-void read_qwen3(const ConfigReading& in) {
-  read_llama_like(in, "silu", {.head_size = 128});
-  in.shape().qk_norm = QueryKeyNorm::kHead;
-  read_switched_window(in);
-  in.pass("use_qk_norm qkv_bias");
-}
-
-// Qwen's first: the key counts both ways up.
-void read_qwen(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().feed_forward /= 2;
-  in.shape().qkv_biases = true;
-  in.pass(
-      "no_bias kv_channels use_dynamic_ntk use_logn_attn use_flash_attn seq_length bf16 fp16 fp32 scale_attn_weights "
-      "attn_dropout_prob emb_dropout_prob onnx_safe rotary_emb_base use_cache_quantization use_cache_kernel "
-      "softmax_in_fp32");
-}
-
-// Gemma's own activation is the newer key's.
+// Gemma's own activation is the newer key's; files leave out what is as the class has it.
 void read_gemma_like(const ConfigReading& in, const ClassSizes& of_class) {
   const bool newer = in.reader.find("hidden_activation") != nullptr;
   read_llama_like(in, "gelu_pytorch_tanh", of_class);
   if (newer) read_activation(in, "hidden_activation", "gelu_pytorch_tanh");
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", true);
-}
-
-void read_gemma(const ConfigReading& in) { read_gemma_like(in, {.head_size = 256}); }
-
-void read_gemma2(const ConfigReading& in) {
-  read_gemma_like(in, {.heads = 8, .kv_heads = 4, .head_size = 256, .vocabulary = 256'000});
-  in.shape().block_norms = 4;
-  read_window(in, {.full_every = 2, .size = 4096});
-  in.pass("cache_implementation use_bidirectional_attention");
-}
-
-// Files of Gemma 3 leave out what is as its class has it.
-void read_gemma3(const ConfigReading& in) {
-  read_gemma_like(in, {.heads = 8, .kv_heads = 4, .head_size = 256, .vocabulary = 262'208});
-  TransformerShape& shape = in.shape();
-  shape.block_norms = 4;
-  shape.qk_norm = QueryKeyNorm::kHead;
-  const std::int64_t every = in.reader.size("sliding_window_pattern", 6);
-  read_window(in, {.full_every = every, .size = 4096});
-  in.pass("cache_implementation mm_tokens_per_image use_bidirectional_attention");
-}
-
-// One projection of queries, keys and values, and one of gate and up, of the same sizes.
-void read_phi3(const ConfigReading& in) {
-  read_llama_like(in);
-  read_window(in);
-  in.pass("embd_layer ff_intermediate_size");
-}
-
-void read_baichuan(const ConfigReading& in) {
-  read_llama_like(in);
-  in.pass("model_max_length z_loss_weight gradient_checkpointing");
 }
 
 // One flag for the biases of all four projections.
@@ -95,62 +23,6 @@ void read_internlm(const ConfigReading& in) {
   in.shape().output_bias = biases;
   in.shape().mlp_biases = false;
   in.pass("attn_implementation rotary");
-}
-
-// Parallel blocks behind one norm without a bias.
-void read_cohere(const ConfigReading& in) {
-  read_llama_like(in);
-  TransformerShape& shape = in.shape();
-  shape.norm = NormKind::kLayerNorm;
-  shape.norm_vectors = 1;
-  shape.block_norms = 1;
-  shape.tied_embedding = in.reader.flag("tie_word_embeddings", true);
-  if (in.reader.flag("use_qk_norm", false)) shape.qk_norm = QueryKeyNorm::kWhole;
-}
-
-void read_cohere2(const ConfigReading& in) {
-  read_cohere(in);
-  const std::int64_t every = in.reader.size("sliding_window_pattern", 4);
-  read_window(in, {.full_every = every});
-  in.pass(
-      "cache_implementation use_gated_activation use_parallel_block use_parallel_embedding position_embedding_type "
-      "order_of_interleaved_layers rotary_pct");
-}
-
-void read_stablelm(const ConfigReading& in) {
-  read_llama_like(in);
-  TransformerShape& shape = in.shape();
-  shape.norm = NormKind::kLayerNorm;
-  shape.qkv_biases = in.reader.flag("use_qkv_bias", false);
-  shape.output_bias = false;
-  if (in.reader.flag("use_parallel_residual", false)) shape.block_norms = 1;
-  if (in.reader.flag("qk_layernorm", false)) shape.qk_norm = QueryKeyNorm::kWhole;
-}
-
-// Norms without anything to train.
-void read_olmo(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().norm = NormKind::kLayerNorm;
-  in.shape().norm_vectors = 0;
-}
-
-// Norms of both halves' outputs, none of their inputs: as many.
-void read_olmo2(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().qk_norm = QueryKeyNorm::kWhole;
-  read_window(in, {.full_every = 4, .used = in.reader.find("sliding_window") != nullptr});
-}
-
-void read_glm(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().output_bias = false;
-  in.shape().qkv_biases = in.reader.flag("attention_bias", true);
-}
-
-void read_glm4(const ConfigReading& in) {
-  read_glm(in);
-  in.shape().qkv_biases = in.reader.flag("attention_bias", false);
-  in.shape().block_norms = 4;
 }
 
 // Names of its own for everything.
@@ -177,14 +49,6 @@ void read_chatglm(const ConfigReading& in) {
       "pre_seq_len prefix_projection quantization_bit multi_query_group_num vocab_size classifier_dropout");
 }
 
-// Biases of queries, keys and values; no gate; a squared ReLU.
-void read_nemotron(const ConfigReading& in) {
-  read_llama_like(in, "relu2");
-  in.shape().norm = NormKind::kLayerNorm;
-  in.shape().gated = false;
-  in.pass("norm_eps");
-}
-
 void read_starcoder2(const ConfigReading& in) {
   read_llama_like(in, "gelu_pytorch_tanh");
   TransformerShape& shape = in.shape();
@@ -196,21 +60,6 @@ void read_starcoder2(const ConfigReading& in) {
   in.pass(
       "norm_epsilon residual_dropout activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 "
       "scale_attn_weights");
-}
-
-void read_ernie(const ConfigReading& in) {
-  read_llama_like(in);
-  const bool biases = in.reader.flag("use_bias", false);
-  in.shape().biases = biases;
-  in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", true);
-  in.pass("compression_ratio dpo_config freq_allocation fuse_rms_norm pixel_hidden_size");
-}
-
-// Its own flag for the bias behind attention.
-void read_seed_oss(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().output_bias = in.reader.flag("attention_out_bias", false);
-  in.pass("residual_dropout");
 }
 
 // Names of its own for layers and activation.
@@ -231,20 +80,6 @@ void read_exaone(const ConfigReading& in) {
   shape.tied_embedding = in.reader.flag("tie_word_embeddings", false);
   read_activation(in, "activation_function", "silu");
   in.pass("num_layers num_hidden_layers embed_dropout");
-}
-
-// Norms of both halves' outputs, none of their inputs: as many. The pattern of windows is in layer_types.
-void read_exaone4(const ConfigReading& in) {
-  read_llama_like(in);
-  in.shape().qk_norm = QueryKeyNorm::kHead;
-  read_window(in, {.full_every = 4});
-  in.pass("sliding_window_pattern");
-}
-
-void read_hunyuan(const ConfigReading& in) {
-  read_llama_like(in);
-  if (in.reader.flag("use_qk_norm", true)) in.shape().qk_norm = QueryKeyNorm::kHead;
-  in.pass("use_cla cla_share_factor org_vocab_size");
 }
 
 // Multiplications of a search: attention or the MLP of a block narrower, or not there.
@@ -327,37 +162,26 @@ void read_nemotron_nas(const ConfigReading& in) {
 
 }  // namespace
 
-const std::vector<ModelFamily>& llama_families() {
-  static const std::vector<ModelFamily> families{
-      {"llama", read_llama_config},
-      {"mistral ministral ministral3", read_mistral},
-      {"smollm3 granite Yi", read_llama_config},
-      {"qwen", read_qwen},
-      {"qwen2 qwen2_vl qwen2_vl_text qwen2_5_vl qwen2_5_vl_text mimo", read_qwen2},
-      {"qwen3 qwen3_vl_text", read_qwen3},
-      {"gemma", read_gemma},
-      {"gemma2", read_gemma2},
-      {"gemma3 gemma3_text", read_gemma3},
-      {"phi3", read_phi3},
-      {"baichuan", read_baichuan},
-      {"internlm internlm2 internlm3", read_internlm},
-      {"cohere", read_cohere},
-      {"cohere2", read_cohere2},
-      {"stablelm stablelm_epoch", read_stablelm},
-      {"olmo", read_olmo},
-      {"olmo2 olmo3", read_olmo2},
-      {"glm", read_glm},
-      {"glm4", read_glm4},
+const std::vector<FamilyReader>& llama_readers() {
+  static const std::vector<FamilyReader> readers{
+      {"switched-window", read_switched_window},
+      // Qwen's first: the key counts both ways up.
+      {"halved-mlp", [](const ConfigReading& in) { in.shape().feed_forward /= 2; }},
+      {"gemma-sizes", [](const ConfigReading& in) { read_gemma_like(in, {.head_size = 256}); }},
+      {"gemma2-sizes",
+       [](const ConfigReading& in) {
+         read_gemma_like(in, {8, 4, 256, 256'000});
+       }},
+      {"gemma3-sizes",
+       [](const ConfigReading& in) {
+         read_gemma_like(in, {8, 4, 256, 262'208});
+       }},
+      {"internlm", read_internlm},
       {"chatglm", read_chatglm},
-      {"nemotron", read_nemotron},
       {"nemotron-nas", read_nemotron_nas},
       {"starcoder2", read_starcoder2},
-      {"ernie4_5", read_ernie},
-      {"seed_oss", read_seed_oss},
-      {"exaone", read_exaone},
-      {"exaone4", read_exaone4},
-      {"hunyuan_v1_dense", read_hunyuan}};
-  return families;
+      {"exaone", read_exaone}};
+  return readers;
 }
 
 }  // namespace debubble

@@ -31,13 +31,27 @@ struct ConfigReading {
   [[nodiscard]] std::int64_t size_of(std::string_view key, std::string_view other) const;
 };
 
-// What reads models of these types, as config.json's `model_type` has them: "qwen2 qwen2_vl".
+// A row of hf_families.table: what reads models of these types, as config.json's `model_type` has them ("qwen2
+// qwen2_vl").
 struct ModelFamily {
-  const char* model_types;
-  void (*read)(const ConfigReading&);  // null: it is not modelled
-  const char* key = "model_type";      // of what is not modelled, where the file has it
-  const char* missing = "";            // what there is no model of
+  std::string model_types;
+  std::string steps;    // empty: it is not modelled
+  std::string key;      // of what is not modelled, where the file has it
+  std::string missing;  // what there is no model of
 };
+// In the table's order.
+[[nodiscard]] const std::vector<ModelFamily>& model_families_of_files();
+[[nodiscard]] const ModelFamily* family_named(std::string_view type);  // null: there is none
+void read_family(const ModelFamily& family, const ConfigReading& in);
+
+// A step of rows that is code.
+struct FamilyReader {
+  const char* name;
+  void (*read)(const ConfigReading&);
+};
+[[nodiscard]] const std::vector<FamilyReader>& llama_readers();
+[[nodiscard]] const std::vector<FamilyReader>& expert_readers();
+[[nodiscard]] const std::vector<FamilyReader>& gpt_readers();
 
 void read_activation(const ConfigReading& in, std::string_view key, const char* fallback);
 // What a family's class has where its file says nothing: published files leave that out. 0: the file must say it.
@@ -75,11 +89,5 @@ void set_blocks(const std::vector<BlockKind>& blocks, TransformerShape& shape);
 void set_expert_blocks(const ConfigReading& in, std::string_view key, bool experts);
 
 void pass_router_constants(const ConfigReading& in);
-
-// Tables of families, by where they are read.
-[[nodiscard]] const std::vector<ModelFamily>& llama_families();
-[[nodiscard]] const std::vector<ModelFamily>& expert_families();
-[[nodiscard]] const std::vector<ModelFamily>& gpt_families();
-[[nodiscard]] const std::vector<ModelFamily>& refused_families();
 
 }  // namespace debubble

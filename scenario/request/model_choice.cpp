@@ -9,6 +9,7 @@
 #include "cost_models/transformer/model_catalog.hpp"
 #include "formats/files/read_file.hpp"
 #include "scenario/request/hf_config.hpp"
+#include "scenario/request/model_members.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/keyed_list.hpp"
 #include "sim/core/model_presets.hpp"
@@ -17,57 +18,6 @@
 
 namespace debubble {
 namespace {
-
-struct SizeKey {
-  const char* name;
-  std::int64_t TransformerShape::*size;
-  std::int64_t least = 0;
-};
-constexpr std::array<SizeKey, 28> kSizeKeys{{{"layers", &TransformerShape::layers},
-                                             {"hidden", &TransformerShape::hidden},
-                                             {"heads", &TransformerShape::heads},
-                                             {"kv_heads", &TransformerShape::kv_heads},
-                                             {"head_size", &TransformerShape::head_size},
-                                             {"feed_forward", &TransformerShape::feed_forward},
-                                             {"vocabulary", &TransformerShape::vocabulary},
-                                             {"vocabulary_unit", &TransformerShape::vocabulary_unit},
-                                             {"positions", &TransformerShape::positions},
-                                             {"experts", &TransformerShape::experts},
-                                             {"experts_per_token", &TransformerShape::experts_per_token},
-                                             {"expert_groups", &TransformerShape::expert_groups},
-                                             {"groups_per_token", &TransformerShape::groups_per_token},
-                                             {"expert_feed_forward", &TransformerShape::expert_feed_forward},
-                                             {"shared_experts", &TransformerShape::shared_experts},
-                                             {"shared_feed_forward", &TransformerShape::shared_feed_forward},
-                                             {"dense_layers", &TransformerShape::dense_layers},
-                                             {"moe_every", &TransformerShape::moe_every, 1},
-                                             {"query_rank", &TransformerShape::query_rank},
-                                             {"kv_rank", &TransformerShape::kv_rank},
-                                             {"rope_size", &TransformerShape::rope_size},
-                                             {"value_size", &TransformerShape::value_size},
-                                             {"predicted_tokens", &TransformerShape::predicted_tokens},
-                                             {"window", &TransformerShape::window},
-                                             {"full_every", &TransformerShape::full_every},
-                                             {"full_first", &TransformerShape::full_first},
-                                             {"block_norms", &TransformerShape::block_norms},
-                                             {"norm_vectors", &TransformerShape::norm_vectors}}};
-
-struct SwitchKey {
-  const char* name;
-  bool TransformerShape::*flag;
-};
-constexpr std::array<SwitchKey, 12> kSwitches{{{"gated", &TransformerShape::gated},
-                                               {"biases", &TransformerShape::biases},
-                                               {"qkv_biases", &TransformerShape::qkv_biases},
-                                               {"tied_embedding", &TransformerShape::tied_embedding},
-                                               {"output_bias", &TransformerShape::output_bias},
-                                               {"mlp_biases", &TransformerShape::mlp_biases},
-                                               {"router_bias", &TransformerShape::router_bias},
-                                               {"head_bias", &TransformerShape::head_bias},
-                                               {"shared_gate", &TransformerShape::shared_gate},
-                                               {"embedding_norm", &TransformerShape::embedding_norm},
-                                               {"attention_sinks", &TransformerShape::attention_sinks},
-                                               {"chunked_window", &TransformerShape::chunked_window}}};
 
 constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 24;
 
@@ -124,12 +74,8 @@ void set_expert_blocks(const std::string& value, TransformerShape& shape) {
 }
 
 void set_item(const std::string& key, const std::string& value, TransformerShape& shape) {
-  for (const SizeKey& size : kSizeKeys) {
-    if (key == size.name) return set_size(size, value, shape);
-  }
-  for (const SwitchKey& known : kSwitches) {
-    if (key == known.name) return set_switch(known, value, shape);
-  }
+  if (const SizeKey* size = find_member(kSizeKeys, key)) return set_size(*size, value, shape);
+  if (const SwitchKey* known = find_member(kSwitches, key)) return set_switch(*known, value, shape);
   if (key == "norm" && (value == "layer" || value == "rms")) {
     shape.norm = value == "layer" ? NormKind::kLayerNorm : NormKind::kRmsNorm;
     return;

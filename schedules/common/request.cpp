@@ -1,9 +1,11 @@
 #include "schedules/common/request.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
 #include "sim/core/suggest.hpp"
@@ -95,28 +97,10 @@ void require_one_chunk(const ScheduleRequest& request, std::string_view schedule
 }
 
 const char* to_string(ScheduleFamily family) {
-  switch (family) {
-    case ScheduleFamily::kSynchronous:
-      break;
-    case ScheduleFamily::kZeroBubble:
-      return "zero-bubble";
-    case ScheduleFamily::kAsynchronous:
-      return "asynchronous";
-  }
-  return "synchronous";
+  return at(std::array{"synchronous", "zero-bubble", "asynchronous"}, family);
 }
 
-const char* to_string(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::kReproduced:
-      break;
-    case Certainty::kDerived:
-      return "derived";
-    case Certainty::kProposal:
-      return "proposal";
-  }
-  return "reproduced";
-}
+const char* to_string(Certainty certainty) { return at(std::array{"reproduced", "derived", "proposal"}, certainty); }
 
 Schedule start_schedule(const ScheduleRequest& request, std::string name, int chunks) {
   Schedule schedule;

@@ -1,6 +1,7 @@
 #include "sim/analysis/comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -267,21 +268,7 @@ void add_figures(Comparison& result, const TimedRun& predicted, std::span<const 
 }  // namespace
 
 const char* to_string(GapCause cause) {
-  switch (cause) {
-    case GapCause::kOp:
-      return "op";
-    case GapCause::kTransfer:
-      return "transfer";
-    case GapCause::kWait:
-      return "wait";
-    case GapCause::kOrder:
-      return "order";
-    case GapCause::kLaunchGap:
-      return "launch_gap";
-    case GapCause::kUnexplained:
-      return "unexplained";
-  }
-  return "";
+  return at(std::array{"op", "transfer", "wait", "order", "launch_gap", "unexplained"}, cause);
 }
 
 Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted, std::span<const TimedRun> measured,

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
@@ -27,17 +29,7 @@ constexpr std::array<FindingRow, std::variant_size_v<Finding>> kFindings = {{{Se
 
 }  // namespace
 
-const char* to_string(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "";
-}
+const char* to_string(Severity severity) { return at(std::array{"note", "warning", "error"}, severity); }
 
 Severity severity_of(const Finding& finding) { return kFindings.at(finding.index()).severity; }
 

@@ -1,7 +1,9 @@
 #include "sim/analysis/limit.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "sim/core/at.hpp"
 #include "sim/core/share.hpp"
 
 namespace debubble {
@@ -49,21 +51,7 @@ IdleGroups group_idle(const Report& report) {
 }  // namespace
 
 const char* to_string(Limit::Kind kind) {
-  switch (kind) {
-    case Limit::Kind::kCompute:
-      return "compute";
-    case Limit::Kind::kDevice:
-      return "device";
-    case Limit::Kind::kFillAndDrain:
-      return "fill_and_drain";
-    case Limit::Kind::kDependency:
-      return "dependency";
-    case Limit::Kind::kTransfers:
-      return "transfers";
-    case Limit::Kind::kOtherCause:
-      break;
-  }
-  return "other_cause";
+  return at(std::array{"compute", "device", "fill_and_drain", "dependency", "transfers", "other_cause"}, kind);
 }
 
 WorkSpread work_spread(const Report& report) {

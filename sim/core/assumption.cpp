@@ -1,21 +1,13 @@
 #include "sim/core/assumption.hpp"
 
+#include <array>
+
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 const char* to_string(Source source) {
-  switch (source) {
-    case Source::kMeasured:
-      return "measured";
-    case Source::kPublished:
-      return "published";
-    case Source::kModelled:
-      return "modelled";
-    case Source::kDefault:
-      return "default";
-    case Source::kGiven:
-      return "given";
-  }
-  return "default";
+  return at(std::array{"measured", "published", "modelled", "default", "given"}, source);
 }
 
 std::string label(const Assumption& one) { return one.meaning.empty() ? one.key : one.key + ": " + one.meaning; }

@@ -22,7 +22,7 @@ enum class FlowUse : std::uint8_t {
   kInput,     // index: an input of a cell in that replica (Activities::inputs)
   kNode,      // index: a node of the program in that replica, a held transfer or a copy, which ends with the flow
   kPhase,     // index: a step task's sequence of phases
-  kListed,    // index: of a list of flows (flows.hpp)
+  kListed,    // index: of a list of flows (tests/cluster/flows.hpp)
 };
 using FlowOwner = PackedName<FlowUse>;
 

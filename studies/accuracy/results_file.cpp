@@ -13,6 +13,7 @@
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/request/json_flags.hpp"
+#include "sim/core/at.hpp"
 #include "studies/check/suite.hpp"
 
 namespace debubble {
@@ -23,15 +24,7 @@ constexpr std::array<Quantity, 3> kQuantities{Quantity::kStepTime, Quantity::kPe
 
 // The member of "measured" that holds it.
 const char* quantity_key(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::kStepTime:
-      return "step_time_s";
-    case Quantity::kPeakMemory:
-      return "peak_allocated_gib";
-    case Quantity::kBubble:
-      return "bubble_ratio";
-  }
-  return "";
+  return at(std::array{"step_time_s", "peak_allocated_gib", "bubble_ratio"}, quantity);
 }
 
 std::optional<double> positive_member(JsonObjectReader& reader, const char* key) {
@@ -220,17 +213,7 @@ void read_results_root(const JsonValue& root, const std::string& file, ResultsFi
 
 }  // namespace
 
-const char* to_string(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::kStepTime:
-      return "step_time";
-    case Quantity::kPeakMemory:
-      return "peak_memory";
-    case Quantity::kBubble:
-      return "bubble";
-  }
-  return "";
-}
+const char* to_string(Quantity quantity) { return at(std::array{"step_time", "peak_memory", "bubble"}, quantity); }
 
 ResultsFile read_results(std::string_view text, const std::string& file) {
   ProblemList problems(file, kResultsDialect);

@@ -1,7 +1,9 @@
 #include "studies/check/result.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "sim/core/at.hpp"
 #include "sim/core/exit_status.hpp"
 
 namespace debubble {
@@ -59,72 +61,18 @@ int status_of(const CheckResult& result) {
   return tally.missing > 0 ? kExitUnavailable : kExitOk;
 }
 
-const char* to_string(MetricResult::Kind kind) {
-  switch (kind) {
-    case MetricResult::Kind::kBubble:
-      return "bubble";
-    case MetricResult::Kind::kStep:
-      return "step";
-    case MetricResult::Kind::kMemory:
-      return "memory";
-  }
-  return "bubble";
-}
+const char* to_string(MetricResult::Kind kind) { return at(std::array{"bubble", "step", "memory"}, kind); }
 
 const char* to_string(MeasurementResult::Times times) {
-  switch (times) {
-    case MeasurementResult::Times::kMeasured:
-      return "measured";
-    case MeasurementResult::Times::kGiven:
-      return "given";
-    case MeasurementResult::Times::kSimulated:
-      return "simulated";
-  }
-  return "measured";
+  return at(std::array{"measured", "given", "simulated"}, times);
 }
 
-const char* to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPass:
-      return "pass";
-    case Verdict::kWarn:
-      return "warn";
-    case Verdict::kFail:
-      return "fail";
-  }
-  return "pass";
-}
+const char* to_string(Verdict verdict) { return at(std::array{"pass", "warn", "fail"}, verdict); }
 
-const char* to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kPass:
-      return "pass";
-    case Outcome::kWarn:
-      return "warn";
-    case Outcome::kSkipped:
-      return "skipped";
-    case Outcome::kMissing:
-      return "missing";
-    case Outcome::kFail:
-      return "fail";
-  }
-  return "pass";
-}
+const char* to_string(Outcome outcome) { return at(std::array{"pass", "warn", "skipped", "missing", "fail"}, outcome); }
 
 const char* to_string(PredictionResult::State state) {
-  switch (state) {
-    case PredictionResult::State::kSame:
-      return "same";
-    case PredictionResult::State::kChanged:
-      return "changed";
-    case PredictionResult::State::kNew:
-      return "new";
-    case PredictionResult::State::kNone:
-      return "none";
-    case PredictionResult::State::kDeadlock:
-      return "deadlock";
-  }
-  return "same";
+  return at(std::array{"same", "changed", "new", "none", "deadlock"}, state);
 }
 
 }  // namespace debubble

@@ -229,17 +229,7 @@ PlannerDecision decide_autoddl(const PlannerJob& job, const PlannerRequest& requ
 
 }  // namespace
 
-const char* to_string(SbpStrategy strategy) {
-  switch (strategy) {
-    case SbpStrategy::kData:
-      return "data";
-    case SbpStrategy::kColumn:
-      return "column";
-    case SbpStrategy::kRow:
-      break;
-  }
-  return "row";
-}
+const char* to_string(SbpStrategy strategy) { return at(std::array{"data", "column", "row"}, strategy); }
 
 double sbp_volume(const std::vector<PlannerProduct>& products, const std::vector<int>& grid,
                   const SbpSignatures& signatures) {

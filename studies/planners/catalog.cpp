@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/keyed_list.hpp"
 #include "sim/core/suggest.hpp"
@@ -51,15 +52,7 @@ void read_planner_params(const PlannerEntry& entry, std::string_view text, Plann
 }  // namespace
 
 const char* to_string(PlannerCertainty certainty) {
-  switch (certainty) {
-    case PlannerCertainty::kVerified:
-      return "verified";
-    case PlannerCertainty::kDerived:
-      return "derived";
-    case PlannerCertainty::kRecalled:
-      break;
-  }
-  return "recalled";
+  return at(std::array{"verified", "derived", "recalled"}, certainty);
 }
 
 std::span<const PlannerEntry> planner_catalog() {

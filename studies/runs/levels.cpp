@@ -1,5 +1,7 @@
 #include "studies/runs/levels.hpp"
 
+#include <array>
+
 #include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 #include "studies/runs/predict.hpp"
@@ -15,17 +17,7 @@ BubbleAndStep with_bubble(const Timeline& timeline, double step) {
 
 }  // namespace
 
-const char* to_string(BubbleLevel level) {
-  switch (level) {
-    case BubbleLevel::kReplay:
-      return "replay";
-    case BubbleLevel::kMedians:
-      return "medians";
-    case BubbleLevel::kForecast:
-      return "forecast";
-  }
-  return "";
-}
+const char* to_string(BubbleLevel level) { return at(std::array{"replay", "medians", "forecast"}, level); }
 
 BubbleAndStep measured_step(const RunRecord& run, std::size_t iteration) {
   const Timeline& timeline = run.iterations[iteration].timeline;

@@ -1,6 +1,7 @@
 #include "studies/simulate/simulate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "schedules/common/memory_limit.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/report.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
@@ -66,17 +68,7 @@ void add_transform_findings(const Job& job, Report& report) {
   }
 }
 
-const char* network_word(NetworkModel model) {
-  switch (model) {
-    case NetworkModel::kFluid:
-      return "fluid";
-    case NetworkModel::kFifo:
-      return "fifo";
-    case NetworkModel::kUncontended:
-      break;
-  }
-  return "uncontended";
-}
+const char* network_word(NetworkModel model) { return at(std::array{"fluid", "fifo", "uncontended"}, model); }
 
 // Nothing for a pipeline alone on ideal links. `replica_makespans` are those of the replicas that were simulated, empty
 // where one represents all; `makespan` is that of the slowest.

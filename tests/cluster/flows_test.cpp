@@ -1,5 +1,6 @@
 // Flows that have a network to themselves: SimGrid's fluid timing, ASTRA-sim's store-and-forward, random ones.
-#include "sim/engine/flows.hpp"
+#include "tests/cluster/flows.hpp"
+
 #include "sim/core/topology.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"

@@ -1,4 +1,4 @@
-#include "cost_models/collectives/closed_forms.hpp"
+#include "tests/collectives/closed_forms.hpp"
 #include "tests/support/test.hpp"
 
 namespace closed = debubble::closed_forms;

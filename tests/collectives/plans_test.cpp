@@ -1,9 +1,9 @@
 // A plan's time alone on a cluster is the closed form, wherever that describes the cluster.
 #include "cost_models/collectives/algorithms.hpp"
-#include "cost_models/collectives/closed_forms.hpp"
 #include "cost_models/collectives/collective.hpp"
 #include "cost_models/collectives/known_drafts.hpp"
 #include "sim/core/topology.hpp"
+#include "tests/collectives/closed_forms.hpp"
 #include "tests/collectives/graphs.hpp"
 #include "tests/support/test.hpp"
 

@@ -1,6 +1,6 @@
 #include "cost_models/step/step_work.hpp"
 
-#include "cost_models/collectives/closed_forms.hpp"
+#include "tests/collectives/closed_forms.hpp"
 #include "tests/collectives/graphs.hpp"
 #include "tests/collectives/step_case.hpp"
 #include "tests/support/test.hpp"

@@ -1,6 +1,7 @@
 #include "tools/catalog/schedule_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/common/contract.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -75,15 +77,7 @@ constexpr std::string_view kCertainties =
 )";
 
 std::string title_of(ScheduleFamily family) {
-  switch (family) {
-    case ScheduleFamily::kSynchronous:
-      break;
-    case ScheduleFamily::kZeroBubble:
-      return "Zero bubble";
-    case ScheduleFamily::kAsynchronous:
-      return "Asynchronous (no flush)";
-  }
-  return "Synchronous";
+  return at(std::array{"Synchronous", "Zero bubble", "Asynchronous (no flush)"}, family);
 }
 
 std::string section_of(const ScheduleEntry& entry) {

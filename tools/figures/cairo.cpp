@@ -27,30 +27,39 @@ constexpr int kCreateDate = 5;
 constexpr double kHundredths = 100;
 constexpr const char* kFixedDate = "1970-01-01T00:00:00Z";  // a file's own date says when it was made
 
+// name, symbol, what it returns, what it takes
+// clang-format off
+#define DEBUBBLE_CAIRO_FUNCTIONS(X) \
+  X(version_string, cairo_version_string, const char*, ()) \
+  X(pdf_to, cairo_pdf_surface_create_for_stream, Surface*, (WriteBytes, void*, double, double)) \
+  X(set_pdf_fact, cairo_pdf_surface_set_metadata, void, (Surface*, int, const char*)) \
+  X(image, cairo_image_surface_create, Surface*, (int, int, int)) \
+  X(png_to, cairo_surface_write_to_png_stream, int, (Surface*, WriteBytes, void*)) \
+  X(finish, cairo_surface_finish, void, (Surface*)) \
+  X(status, cairo_surface_status, int, (Surface*)) \
+  X(destroy_surface, cairo_surface_destroy, void, (Surface*)) \
+  X(create, cairo_create, Pen*, (Surface*)) \
+  X(destroy, cairo_destroy, void, (Pen*)) \
+  X(scale, cairo_scale, void, (Pen*, double, double)) \
+  X(set_rgb, cairo_set_source_rgb, void, (Pen*, double, double, double)) \
+  X(set_line_width, cairo_set_line_width, void, (Pen*, double)) \
+  X(set_dash, cairo_set_dash, void, (Pen*, const double*, int, double)) \
+  X(rectangle, cairo_rectangle, void, (Pen*, double, double, double, double)) \
+  X(move_to, cairo_move_to, void, (Pen*, double, double)) \
+  X(line_to, cairo_line_to, void, (Pen*, double, double)) \
+  X(curve_to, cairo_curve_to, void, (Pen*, double, double, double, double, double, double)) \
+  X(close_path, cairo_close_path, void, (Pen*)) \
+  X(fill_preserve, cairo_fill_preserve, void, (Pen*)) \
+  X(stroke_preserve, cairo_stroke_preserve, void, (Pen*)) \
+  X(new_path, cairo_new_path, void, (Pen*)) \
+  X(paint, cairo_paint, void, (Pen*))
+// clang-format on
+
 struct Cairo {
-  const char* (*version_string)() = nullptr;
-  Surface* (*pdf_to)(WriteBytes, void*, double, double) = nullptr;
-  void (*set_pdf_fact)(Surface*, int, const char*) = nullptr;
-  Surface* (*image)(int, int, int) = nullptr;
-  int (*png_to)(Surface*, WriteBytes, void*) = nullptr;
-  void (*finish)(Surface*) = nullptr;
-  int (*status)(Surface*) = nullptr;
-  void (*destroy_surface)(Surface*) = nullptr;
-  Pen* (*create)(Surface*) = nullptr;
-  void (*destroy)(Pen*) = nullptr;
-  void (*scale)(Pen*, double, double) = nullptr;
-  void (*set_rgb)(Pen*, double, double, double) = nullptr;
-  void (*set_line_width)(Pen*, double) = nullptr;
-  void (*set_dash)(Pen*, const double*, int, double) = nullptr;
-  void (*rectangle)(Pen*, double, double, double, double) = nullptr;
-  void (*move_to)(Pen*, double, double) = nullptr;
-  void (*line_to)(Pen*, double, double) = nullptr;
-  void (*curve_to)(Pen*, double, double, double, double, double, double) = nullptr;
-  void (*close_path)(Pen*) = nullptr;
-  void (*fill_preserve)(Pen*) = nullptr;
-  void (*stroke_preserve)(Pen*) = nullptr;
-  void (*new_path)(Pen*) = nullptr;
-  void (*paint)(Pen*) = nullptr;
+#define DEBUBBLE_DECLARE(name, symbol, result, parameters) \
+  result(*name) parameters = nullptr;  // NOLINT(bugprone-macro-parentheses)
+  DEBUBBLE_CAIRO_FUNCTIONS(DEBUBBLE_DECLARE)
+#undef DEBUBBLE_DECLARE
   std::string name;
 };
 
@@ -66,29 +75,9 @@ const Cairo& cairo() {
     if (!library.is_open()) no_cairo(library.problem());
     Cairo found;
     std::string missing;
-    library.take("cairo_version_string", found.version_string, missing);
-    library.take("cairo_pdf_surface_create_for_stream", found.pdf_to, missing);
-    library.take("cairo_pdf_surface_set_metadata", found.set_pdf_fact, missing);
-    library.take("cairo_image_surface_create", found.image, missing);
-    library.take("cairo_surface_write_to_png_stream", found.png_to, missing);
-    library.take("cairo_surface_finish", found.finish, missing);
-    library.take("cairo_surface_status", found.status, missing);
-    library.take("cairo_surface_destroy", found.destroy_surface, missing);
-    library.take("cairo_create", found.create, missing);
-    library.take("cairo_destroy", found.destroy, missing);
-    library.take("cairo_scale", found.scale, missing);
-    library.take("cairo_set_source_rgb", found.set_rgb, missing);
-    library.take("cairo_set_line_width", found.set_line_width, missing);
-    library.take("cairo_set_dash", found.set_dash, missing);
-    library.take("cairo_rectangle", found.rectangle, missing);
-    library.take("cairo_move_to", found.move_to, missing);
-    library.take("cairo_line_to", found.line_to, missing);
-    library.take("cairo_curve_to", found.curve_to, missing);
-    library.take("cairo_close_path", found.close_path, missing);
-    library.take("cairo_fill_preserve", found.fill_preserve, missing);
-    library.take("cairo_stroke_preserve", found.stroke_preserve, missing);
-    library.take("cairo_new_path", found.new_path, missing);
-    library.take("cairo_paint", found.paint, missing);
+#define DEBUBBLE_TAKE(name, symbol, result, parameters) library.take(#symbol, found.name, missing);
+    DEBUBBLE_CAIRO_FUNCTIONS(DEBUBBLE_TAKE)
+#undef DEBUBBLE_TAKE
     if (!missing.empty()) no_cairo(library.name() + " has no " + missing);
     found.name = library.name();
     return found;

@@ -1,7 +1,4 @@
-// Finds and loads libdebubble_cbc.so, so that the command itself starts on machines without CBC.
-//
-//     PREFIX/bin/debubble
-//     PREFIX/lib/debubble/libdebubble_cbc.so       or what $DEBUBBLE_CBC_PLUGIN names
+// Loads libdebubble_cbc.so (sim/core/plugin.hpp), so that the command itself starts on machines without CBC.
 #pragma once
 
 #include "schedules/optimal/program/mixed_program.hpp"

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "sim/core/at.hpp"
 #include "sim/core/quantities.hpp"
 #include "sim/core/words.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
@@ -87,17 +89,7 @@ std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
 
 }  // namespace
 
-const char* words_for(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::kStepTime:
-      return "step time";
-    case Quantity::kPeakMemory:
-      return "peak memory";
-    case Quantity::kBubble:
-      return "bubble";
-  }
-  return "";
-}
+const char* words_for(Quantity quantity) { return at(std::array{"step time", "peak memory", "bubble"}, quantity); }
 
 std::string words_for(const ErrorSummary& summary) {
   const std::string words = words_for(summary.quantity);

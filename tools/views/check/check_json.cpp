@@ -1,9 +1,11 @@
 #include "tools/views/check/check_json.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "formats/json/json.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/check/wording.hpp"
 
 namespace debubble {
@@ -56,17 +58,7 @@ Json metric_json(const MetricResult& metric) {
           {"verdict", to_string(metric.verdict)}};
 }
 
-const char* state_text(MeasurementResult::State state) {
-  switch (state) {
-    case MeasurementResult::State::kJudged:
-      return "judged";
-    case MeasurementResult::State::kMissing:
-      return "missing";
-    case MeasurementResult::State::kStuck:
-      return "stuck";
-  }
-  return "judged";
-}
+const char* state_text(MeasurementResult::State state) { return at(std::array{"judged", "missing", "stuck"}, state); }
 
 Json measurement_json(const MeasurementResult& measurement) {
   Json metrics = json_list(measurement.metrics, metric_json);

@@ -1,5 +1,7 @@
 #include "tools/views/diff/diff_json.hpp"
 
+#include <array>
+
 #include "formats/exporters/report_json.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
@@ -44,19 +46,7 @@ Json part_json(const GapPart& part) {
           {"text", part_words(part)}};
 }
 
-const char* enum_word(Divergence::Kind kind) {
-  switch (kind) {
-    case Divergence::Kind::kOrder:
-      return "order";
-    case Divergence::Kind::kOp:
-      return "op";
-    case Divergence::Kind::kTransfer:
-      return "transfer";
-    case Divergence::Kind::kLaunchGap:
-      return "launch_gap";
-  }
-  return "";
-}
+const char* enum_word(Divergence::Kind kind) { return at(std::array{"order", "op", "transfer", "launch_gap"}, kind); }
 
 Json divergence_json(const std::optional<Divergence>& divergence) {
   if (!divergence) return nullptr;
@@ -78,17 +68,7 @@ Json allocated(const Diff& diff, std::size_t device) {
   return device < peaks.size() ? Json(peaks[device]) : Json(nullptr);
 }
 
-const char* enum_word(MemorySource source) {
-  switch (source) {
-    case MemorySource::kCounted:
-      return "counted";
-    case MemorySource::kModelled:
-      return "modelled";
-    case MemorySource::kComputed:
-      break;
-  }
-  return "computed";
-}
+const char* enum_word(MemorySource source) { return at(std::array{"counted", "modelled", "computed"}, source); }
 
 Json devices_json(const Diff& diff) {
   const char* const activation = enum_word(diff.activation_source());
@@ -163,17 +143,7 @@ Json levels_json(const Diff& diff) {
   return list;
 }
 
-const char* enum_word(PredictionBasis basis) {
-  switch (basis) {
-    case PredictionBasis::kForecast:
-      return "forecast";
-    case PredictionBasis::kMedians:
-      return "medians";
-    case PredictionBasis::kOtherRun:
-      break;
-  }
-  return "other_run";
-}
+const char* enum_word(PredictionBasis basis) { return at(std::array{"forecast", "medians", "other_run"}, basis); }
 
 }  // namespace
 

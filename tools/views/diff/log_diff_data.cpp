@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 
+#include "sim/core/at.hpp"
 #include "tools/views/diff/figures.hpp"
 #include "tools/views/diff/log_diff_views.hpp"
 
@@ -14,17 +16,7 @@ Json figure_or_null(const std::optional<Figure<T>>& figure) {
   return figure ? figure_json(*figure) : Json(nullptr);
 }
 
-const char* rank_word(TimerFigure::Of of) {
-  switch (of) {
-    case TimerFigure::Of::kDevice:
-      return "device";
-    case TimerFigure::Of::kLeastRank:
-      return "least rank";
-    case TimerFigure::Of::kMostRank:
-      break;
-  }
-  return "most rank";
-}
+const char* rank_word(TimerFigure::Of of) { return at(std::array{"device", "least rank", "most rank"}, of); }
 
 Json timers_json(const LogDiff& diff) {
   return json_list(diff.timers, [](const TimerFigure& timer) -> Json {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/op_words.hpp"
 #include "sim/core/with_thing.hpp"
 
@@ -52,21 +54,7 @@ std::string in_words(const Gate& gate, const Timeline& timeline) {
 }
 
 const char* to_string(Gate::Kind kind) {
-  switch (kind) {
-    case Gate::Kind::kStart:
-      break;
-    case Gate::Kind::kSpan:
-      return "span";
-    case Gate::Kind::kTransfer:
-      return "transfer";
-    case Gate::Kind::kCopy:
-      return "copy";
-    case Gate::Kind::kCollective:
-      return "barrier";
-    case Gate::Kind::kStep:
-      return "step";
-  }
-  return "start";
+  return at(std::array{"start", "span", "transfer", "copy", "barrier", "step"}, kind);
 }
 
 Times times_of(const Gate& gate, const Timeline& timeline) {

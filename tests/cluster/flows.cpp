@@ -1,4 +1,4 @@
-#include "sim/engine/flows.hpp"
+#include "tests/cluster/flows.hpp"
 
 #include "sim/core/topology.hpp"
 #include "sim/engine/flow_network.hpp"

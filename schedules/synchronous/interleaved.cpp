@@ -205,7 +205,9 @@ const ScheduleEntry& interleaved_entry() {
       .makespan = {"(m + (p - 1) / v)(f + b) where m >= p and the last group is whole or has p microbatches or more",
                    interleaved_makespan},
       .peak = {"min(2(p - 1 - d) + (v - 1) group + 1 + extra_warmup, m v) / v", interleaved_peak},
-      .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
+      .frameworks =
+          "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B), Primus, MindSpeed, PaddlePaddle (VPP), MindSpore "
+          "(pipeline_interleave), ColossalAI (interleaved)",
       .advice =
           "Where 1f1b's bubble is large, m is a multiple of p, and the links can carry v times as many messages. "
           "Device 0 "

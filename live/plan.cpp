@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "sim/core/at.hpp"
-#include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/joined_exchanges.hpp"
 #include "sim/rows/op_index.hpp"
 #include "sim/rows/transfer_order.hpp"
 
@@ -54,35 +54,49 @@ std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
   return actions;
 }
 
-// The sends of one slot and the receives of the next become one action between them.
-std::vector<Action> coupled(const Schedule& schedule, std::int32_t device, const ExchangeSlots& slots) {
-  std::vector<Action> actions;
-  Action exchange{Action::Kind::kExchange, -1, {}, {}};
-  const auto flush = [&] {
-    if (!exchange.sends.empty() || !exchange.receives.empty()) actions.push_back(exchange);
-  };
-  std::vector<Action> slot;
-  // Its receives complete the exchange that the slot before it began; its sends begin the next one.
-  const auto run_slot = [&] {
-    for (const Action& each : slot) add(exchange.receives, each.receives);
-    flush();
-    exchange = {Action::Kind::kExchange, slot.back().position, {}, {}};
-    for (const Action& each : slot) {
-      add(exchange.sends, each.sends);
-      actions.push_back({Action::Kind::kCompute, each.position, {}, {}});
+// The sends of one slot and what is received before the next become one action between them.
+class CoupledPlan {
+ public:
+  explicit CoupledPlan(const Schedule& schedule)
+      : schedule_(schedule), ops_(schedule), slots_(schedule), received_(coupled_receives(ops_, slots_)) {}
+
+  [[nodiscard]] std::vector<Action> of(std::int32_t device) const {
+    const auto& row = at(schedule_.rows, device);
+    const auto size = static_cast<std::int32_t>(row.size());
+    const std::int32_t first = ops_.row_begin(device);
+    const std::int32_t apart = at(received_.apart, device);
+    std::vector<Action> actions;
+    Action exchange{Action::Kind::kExchange, -1, {}, {}};
+    const auto flush = [&] {
+      if (!exchange.sends.empty() || !exchange.receives.empty()) actions.push_back(exchange);
+      exchange = {Action::Kind::kExchange, exchange.position, {}, {}};
+    };
+    for (std::int32_t begin = 0; begin < size;) {
+      const auto end = static_cast<std::int32_t>(slots_.end(to_index(device), to_index(begin)));
+      for (const std::int32_t user : received_.users(first + begin, first + end)) {
+        if (user != apart) add_receive(schedule_, device, ops_.op(user), exchange.receives);
+      }
+      flush();
+      if (first + begin <= apart && apart < first + end) {
+        add_receive(schedule_, device, ops_.op(apart), exchange.receives);
+        flush();
+      }
+      for (; begin < end; begin += cell_size(row, begin)) {
+        add(exchange.sends, cell(schedule_, device, begin).sends);
+        actions.push_back({Action::Kind::kCompute, begin, {}, {}});
+        exchange.position = begin;
+      }
     }
-    slot.clear();
-  };
-  std::size_t end = 0;  // of the slot
-  for (Action& each : cells(schedule, device)) {
-    if (!slot.empty() && to_index(each.position) >= end) run_slot();
-    if (slot.empty()) end = slots.end(to_index(device), to_index(each.position));
-    slot.push_back(std::move(each));
+    flush();
+    return actions;
   }
-  if (!slot.empty()) run_slot();
-  flush();
-  return actions;
-}
+
+ private:
+  const Schedule& schedule_;
+  OpIndex ops_;
+  ExchangeSlots slots_;
+  CoupledReceives received_;
+};
 
 // Blocking: transfers one by one, where transfer_order puts them.
 class BlockingPlan {
@@ -184,10 +198,10 @@ Plan make_plan(const Schedule& schedule, P2p p2p) {
     plan.devices = BlockingPlan(schedule).run();
     return plan;
   }
-  std::optional<ExchangeSlots> slots;
-  if (p2p == P2p::kCoupled) slots.emplace(schedule);
+  std::optional<CoupledPlan> exchanges;
+  if (p2p == P2p::kCoupled) exchanges.emplace(schedule);
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
-    plan.devices.push_back(slots ? coupled(schedule, device, *slots) : cells(schedule, device));
+    plan.devices.push_back(exchanges ? exchanges->of(device) : cells(schedule, device));
   }
   return plan;
 }

@@ -14,10 +14,17 @@ struct FrameworkNames {
   std::array<std::string_view, 4> words;  // letters and digits only
 };
 
-constexpr std::array<FrameworkNames, 4> kNames{{{"Megatron-LM", {"megatron", "megatronlm", "megatroncore", "mcore"}},
-                                                {"torchtitan", {"torchtitan", "titan", "", ""}},
-                                                {"DeepSpeed", {"deepspeed", "", "", ""}},
-                                                {"PyTorch", {"pytorch", "torch", "torchpipelining", ""}}}};
+constexpr std::array<FrameworkNames, 11> kNames{{{"Megatron-LM", {"megatron", "megatronlm", "megatroncore", "mcore"}},
+                                                 {"torchtitan", {"torchtitan", "titan", "", ""}},
+                                                 {"DeepSpeed", {"deepspeed", "", "", ""}},
+                                                 {"PyTorch", {"pytorch", "torch", "torchpipelining", ""}},
+                                                 {"Primus", {"primus", "", "", ""}},
+                                                 {"PaddlePaddle", {"paddle", "paddlepaddle", "fleet", ""}},
+                                                 {"MindSpeed", {"mindspeed", "", "", ""}},
+                                                 {"MindSpore", {"mindspore", "", "", ""}},
+                                                 {"MaxText", {"maxtext", "", "", ""}},
+                                                 {"ColossalAI", {"colossalai", "colossal", "", ""}},
+                                                 {"nanotron", {"nanotron", "", "", ""}}}};
 
 }  // namespace
 
@@ -35,12 +42,23 @@ std::optional<std::string> framework_named(std::string_view word) {
 }
 
 bool names_framework(const std::string& frameworks, const std::string& framework) {
-  constexpr std::string_view kFork = "fork of ";
-  for (std::size_t at = frameworks.find(framework); at != std::string::npos; at = frameworks.find(framework, at + 1)) {
-    const bool fork = at >= kFork.size() && frameworks.compare(at - kFork.size(), kFork.size(), kFork) == 0;
-    if (!fork) return true;
+  constexpr std::array<std::string_view, 3> kBefore{", ", "; ", " and "};
+  const std::string_view own = std::string_view(frameworks).substr(0, frameworks.find("; with other rows: "));
+  for (std::size_t at = own.find(framework); at != std::string_view::npos; at = own.find(framework, at + 1)) {
+    const std::string_view before = own.substr(0, at);
+    const auto ends = [&](std::string_view word) { return before.ends_with(word); };
+    if (at == 0 || std::any_of(kBefore.begin(), kBefore.end(), ends)) return true;
   }
   return false;
+}
+
+std::string_view own_order(std::string_view framework, std::string_view schedule) {
+  const bool pytorch = framework == "PyTorch" || framework == "torchtitan";
+  const bool paddle = framework == "PaddlePaddle";
+  if (pytorch && schedule == "interleaved") return "rounding=pytorch";
+  const bool ascends = (schedule == "gpipe" && (pytorch || paddle || framework == "nanotron")) ||
+                       (schedule == "breadth-first" && paddle);
+  return ascends ? "backward=ascending" : "";
 }
 
 bool has_large_groups(const std::string& schedule, const std::string& group, int devices) {
@@ -49,8 +67,9 @@ bool has_large_groups(const std::string& schedule, const std::string& group, int
 
 P2p transfers_in(const std::string& framework, const std::string& schedule, bool large_groups) {
   const bool pytorch = framework == "PyTorch" || framework == "torchtitan";
-  if (schedule == "1f1b" && (pytorch || framework == "Megatron-LM")) return P2p::kCoupled;
-  if (framework == "Megatron-LM" && large_groups) return P2p::kJoined;
+  const bool megatron = framework == "Megatron-LM" || framework == "Primus" || framework == "MindSpeed";
+  if (schedule == "1f1b" && (pytorch || megatron)) return P2p::kCoupled;
+  if (megatron && large_groups) return P2p::kJoined;
   if (framework == "DeepSpeed") return P2p::kRendezvous;
   return pytorch ? P2p::kLate : P2p::kOverlapped;
 }

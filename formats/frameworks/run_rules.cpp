@@ -124,8 +124,10 @@ std::vector<FrameworkChoice> widest_choices() {
 
 RunRules::RunRules(std::string_view framework, const FrameworkJob& job) : rules_(*rules_titled(framework)), job_(job) {
   for (const ScheduleEntry& entry : schedule_catalog()) {
-    if (names_framework(entry.frameworks, std::string(framework)))
-      schedules_.emplace(entry.name, torchtitan_class(entry));
+    if (!names_framework(entry.frameworks, std::string(framework))) continue;
+    std::string& its_class = schedules_[entry.name];
+    if (rules_.name == "torchtitan") its_class = torchtitan_class(entry);
+    if (rules_.name == "pytorch") its_class = pytorch_class(entry);
   }
   if (rules_.name == "megatron") of_job_ = megatron_job(job);
   std::vector<RuleFacts> choices;
@@ -178,7 +180,8 @@ RuleFacts RunRules::facts_of(const FrameworkChoice& choice) const {
   } else if (rules_.name == "deepspeed") {
     add_deepspeed(choice, facts);
   } else {
-    add_torchtitan(choice, facts);
+    add_pipeline(choice, facts);
+    if (rules_.name == "torchtitan") add_torchtitan(choice, facts);
   }
   return facts;
 }
@@ -197,34 +200,33 @@ void RunRules::add_order(const FrameworkChoice& choice, RuleFacts& facts) const 
     if (!choice.by_table) facts.set(kUnknownSchedule, RuleFacts::Words{choice.schedule});
     return;
   }
-  const std::string& of_class = known->second;
-  bool own = false;  // the order of PyTorch's class is asked for
+  const std::string needed(own_order(rules_.title, choice.schedule));
+  const bool grouped = megatron || known->second == "Interleaved1F1B";
+  bool own = false;  // the order of the framework is asked for
   std::optional<std::int64_t> group;
   for (const std::string& param : choice.params) {
-    const bool rounds = param == "rounding=pytorch";
-    const bool ascends = param == "backward=ascending";
+    own = own || param == needed;
     const bool plain = param == "rounding=megatron" || param == "backward=descending" || param.starts_with(kExtra);
-    own = own || rounds || ascends;
-    if (param.starts_with("group=")) group = count_of(std::string_view(param).substr(6));
-    if (plain || group ||
-        (!megatron && ((rounds && of_class == "Interleaved1F1B") || (ascends && of_class == "GPipe"))))
-      continue;
+    const auto size = param.starts_with("group=") ? count_of(std::string_view(param).substr(6)) : std::nullopt;
+    if (size) group = size;
+    if (plain || param == needed || (size && (grouped || *size == choice.pipeline))) continue;
     facts.set("OTHER_PARAM", RuleFacts::Words{param});
   }
   if (megatron) {
     if (group) set_typed(facts, "microbatch-group-size-per-virtual-pipeline-stage", *group);
     return;
   }
-  facts.set("CLASS", RuleFacts::Words{of_class});
+  facts.set("SCHEDULE", RuleFacts::Words{choice.schedule});
+  if (!known->second.empty()) facts.set("CLASS", RuleFacts::Words{known->second});
+  if (own || choice.microbatches == 1) return;
+  if (known->second != "Interleaved1F1B") {
+    if (!needed.empty()) facts.set("MISSING_PARAM", RuleFacts::Words{needed});
+    return;
+  }
   const std::int64_t rounds = std::max<std::int64_t>(1, choice.microbatches / choice.pipeline);
   // Groups of as many microbatches as ranks are PyTorch's rounds where these come out even.
-  const bool alike = group.value_or(choice.pipeline) * rounds == choice.microbatches;
-  if (of_class == "Interleaved1F1B" && !own && !alike) {
-    facts.set("MISSING_PARAM", RuleFacts::Words{"rounding=pytorch"});
-  }
-  if (of_class == "GPipe" && !own && choice.microbatches > 1) {
-    facts.set("MISSING_PARAM", RuleFacts::Words{"backward=ascending"});
-  }
+  if (group.value_or(choice.pipeline) * rounds == choice.microbatches) return;
+  facts.set("MISSING_PARAM", RuleFacts::Words{needed.empty() ? "rounding=pytorch of interleaved" : needed});
 }
 
 void RunRules::add_recomputation(const FrameworkChoice& choice, RuleFacts& facts) const {
@@ -276,13 +278,17 @@ void RunRules::add_megatron(const FrameworkChoice& choice, RuleFacts& facts) con
   facts.set("CHUNKS", virtual_stages ? choice.chunks : 1);
 }
 
-void RunRules::add_torchtitan(const FrameworkChoice& choice, RuleFacts& facts) const {
+void RunRules::add_pipeline(const FrameworkChoice& choice, RuleFacts& facts) const {
   facts.set("PIPELINE", choice.pipeline);
   facts.set("CHUNKS", choice.chunks);
   facts.set("STAGES", std::int64_t{choice.pipeline} * choice.chunks);
   facts.set("MICROBATCHES", choice.microbatches);
   facts.set("ROUNDS", std::max<std::int64_t>(1, choice.microbatches / choice.pipeline));
-  if (rules_.name == "pytorch") return;
+  facts.set("STAGE", choice.zero);
+  if (rules_.name == "nanotron") facts.set("ENGINE", RuleFacts::Words{choice.schedule == "gpipe" ? "afab" : "1f1b"});
+}
+
+void RunRules::add_torchtitan(const FrameworkChoice& choice, RuleFacts& facts) const {
   mark_fact(facts, "ULYSSES", choice.context > 1 && job_.context_all_to_all);
   mark_fact(facts, "EXCHANGE_OVERLAP", job_.exchange_overlap);
   mark_fact(facts, "GRAPHS", job_.graphs);
@@ -293,7 +299,6 @@ void RunRules::add_torchtitan(const FrameworkChoice& choice, RuleFacts& facts) c
   facts.set("EXPERT", choice.expert);
   facts.set("EXPERT_TENSOR", job_.expert_tensor > 0 ? job_.expert_tensor : choice.tensor);
   facts.set("SHARDS", choice.zero == 3 ? choice.data : 1);
-  facts.set("STAGE", choice.zero);
   if (job_.heads > 0) facts.set("HEADS", job_.heads);
   if (job_.heads > 0 && !job_.latent_attention) facts.set("KV_HEADS", job_.kv_heads > 0 ? job_.kv_heads : job_.heads);
   if (job_.sequence == 0) return;

@@ -68,7 +68,7 @@ struct FrameworkChoice {
 // The rules of one framework for the runs of one job.
 class RunRules {
  public:
-  // "Megatron-LM", "torchtitan", "DeepSpeed" or "PyTorch".
+  // "Megatron-LM", or another of schedules/frameworks.hpp.
   RunRules(std::string_view framework, const FrameworkJob& job);
 
   // The first rule that a choice breaks; null: none.
@@ -91,6 +91,7 @@ class RunRules {
   void add_order(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_recomputation(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_megatron(const FrameworkChoice& choice, RuleFacts& facts) const;
+  void add_pipeline(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_torchtitan(const FrameworkChoice& choice, RuleFacts& facts) const;
   void add_deepspeed(const FrameworkChoice& choice, RuleFacts& facts) const;
 

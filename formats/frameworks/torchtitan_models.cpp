@@ -68,6 +68,14 @@ const TitanConfiguration* first_configuration(const Wanted& wanted) {
   return found == all.end() ? nullptr : &*found;
 }
 
+// What stands behind that in its frameworks: "GPipe" behind "torchtitan (".
+std::string class_after(const ScheduleEntry& entry, std::string_view start) {
+  const std::size_t begin = entry.frameworks.find(start);
+  if (begin == std::string::npos) return "";
+  const std::size_t name = begin + start.size();
+  return entry.frameworks.substr(name, entry.frameworks.find_first_of(",)", name) - name);
+}
+
 }  // namespace
 
 std::int64_t longest_sequence(const TorchtitanFlavour& flavour) {
@@ -88,12 +96,11 @@ const TitanConfiguration* torchtitan_configuration(const TorchtitanFlavour& flav
   });
 }
 
-std::string torchtitan_class(const ScheduleEntry& entry) {
-  const std::string start = "torchtitan (";
-  const std::size_t begin = entry.frameworks.find(start);
-  if (begin == std::string::npos) return "";
-  const std::size_t name = begin + start.size();
-  return entry.frameworks.substr(name, entry.frameworks.find_first_of(",)", name) - name);
+std::string torchtitan_class(const ScheduleEntry& entry) { return class_after(entry, "torchtitan ("); }
+
+std::string pytorch_class(const ScheduleEntry& entry) {
+  const std::string both = torchtitan_class(entry);
+  return both.empty() ? class_after(entry, "PyTorch (") : both;
 }
 
 const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name) {

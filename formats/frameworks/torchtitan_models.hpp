@@ -38,6 +38,8 @@ struct TitanConfiguration {
 // The schedule class that torchtitan runs a row of the catalog by: "Interleaved1F1B" where its frameworks are
 // "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
 [[nodiscard]] std::string torchtitan_class(const ScheduleEntry& entry);
+// The same of PyTorch, which runs some that torchtitan does not.
+[[nodiscard]] std::string pytorch_class(const ScheduleEntry& entry);
 
 // The row of the catalog that PyTorch's schedule class is, "Interleaved1F1B" in any case; nullptr: there is none.
 [[nodiscard]] const ScheduleEntry* schedule_of_torchtitan(const std::string& class_name);

@@ -111,9 +111,12 @@ class RuleReader {
 
 const std::vector<FrameworkRules>& framework_rules() {
   static const std::vector<FrameworkRules> all{
-      read_framework_rules(megatron_rules_text()), read_framework_rules(torchtitan_rules_text()),
-      read_framework_rules(pytorch_rules_text()), read_framework_rules(nanotron_rules_text()),
-      read_framework_rules(deepspeed_rules_text())};
+      read_framework_rules(megatron_rules_text()),  read_framework_rules(torchtitan_rules_text()),
+      read_framework_rules(pytorch_rules_text()),   read_framework_rules(nanotron_rules_text()),
+      read_framework_rules(deepspeed_rules_text()), read_framework_rules(primus_rules_text()),
+      read_framework_rules(paddle_rules_text()),    read_framework_rules(mindspeed_rules_text()),
+      read_framework_rules(mindspore_rules_text()), read_framework_rules(maxtext_rules_text()),
+      read_framework_rules(colossalai_rules_text())};
   return all;
 }
 

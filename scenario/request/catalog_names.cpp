@@ -49,8 +49,10 @@ std::vector<std::string> hardware_names() {
 
 std::string parse_framework(const std::string& text, std::string_view place) {
   if (const auto name = framework_named(text)) return *name;
-  fail("C002", std::string(place), "\"" + text + "\" is not a framework that we know",
-       "name megatron, torchtitan, deepspeed or pytorch");
+  std::string known(kFrameworkWords);
+  for (std::size_t at = known.find('|'); at != std::string::npos; at = known.find('|', at)) known.replace(at, 1, ", ");
+  known.replace(known.rfind(", "), 2, " or ");
+  fail("C002", std::string(place), "\"" + text + "\" is not a framework that we know", "name " + known);
 }
 
 }  // namespace debubble

@@ -59,7 +59,9 @@ const ScheduleEntry& breadth_first_entry() {
       .makespan = {"(m + (p - 1) / v)(f + b) where m >= p; (p + (m - 1) / v)(f + b) where m <= p",
                    breadth_first_makespan},
       .peak = {"m", all_microbatches},
-      .frameworks = "PyTorch and torchtitan (LoopedBFS)",
+      .frameworks =
+          "PyTorch and torchtitan (LoopedBFS), MaxText (circular pipeline), PaddlePaddle (VPP at m = p, which runs the "
+          "backwards in ascending order)",
       .advice =
           "For few microbatches per device (m near p) and sharded weights: a chunk's gradients are complete early "
           "and its weights are gathered twice per step only. It holds every microbatch's activations."};

@@ -45,7 +45,9 @@ const ScheduleEntry& depth_first_entry() {
       .certainty_note = "Megatron-LM's interleaved order, row for row",
       .makespan = {"(m + (p - 1) / v)(f + b) where p divides m", depth_first_makespan},
       .peak = {"min(2(p - 1 - d) + (v - 1) p + 1 + extra_warmup, m v) / v", depth_first_peak},
-      .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
+      .frameworks =
+          "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B), Primus, MindSpeed, PaddlePaddle (VPP), MindSpore "
+          "(pipeline_interleave), ColossalAI (interleaved): all where p divides m",
       .advice =
           "As interleaved; compare it with breadth-first to see what holding fewer activations costs in gathered "
           "weights and late gradients."};

@@ -44,7 +44,9 @@ const ScheduleEntry& gpipe_entry() {
       .certainty_note = "the paper's bubble; the order of the backwards is its figure's, or PyTorch's",
       .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
       .peak = {"m", all_microbatches},
-      .frameworks = "PyTorch and torchtitan (GPipe, which runs the backwards in ascending order)",
+      .frameworks =
+          "PyTorch and torchtitan (GPipe, which runs the backwards in ascending order), PaddlePaddle (FThenB) and "
+          "nanotron (afab) likewise, MaxText (one repeat)",
       .advice =
           "Simple, and insensitive to latency: a hop delays the step once, not once per microbatch. It holds "
           "the activations of all microbatches, so use it for few of them."};

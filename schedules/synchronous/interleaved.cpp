@@ -231,7 +231,9 @@ const ScheduleEntry& interleaved_entry() {
                    interleaved_makespan},
       .peak = {"min(2(p - 1 - d) + (v - 1) group + 1 + extra_warmup, m v) / v; p - 1 - d less in it with warmup=short",
                interleaved_peak},
-      .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
+      .frameworks =
+          "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B), Primus, MindSpeed, PaddlePaddle (VPP), MindSpore "
+          "(pipeline_interleave), ColossalAI (interleaved)",
       .advice =
           "Where 1f1b's bubble is large, m is a multiple of p, and the links can carry v times as many messages. "
           "Device 0 "

@@ -44,7 +44,7 @@ const ScheduleEntry& naive_entry() {
       .certainty_note = "the order has one reading; tested against its closed form",
       .makespan = {"m p (f + b)", naive_makespan},
       .peak = {"1", one_microbatch},
-      .frameworks = "plain PyTorch with the model's layers on several devices (no pipeline engine)",
+      .frameworks = "PyTorch, with the model's layers on several devices (no pipeline engine)",
       .advice =
           "The baseline that every pipeline beats. It needs room for a single microbatch's activations only; its "
           "bubble is (p - 1) / p whatever m is."};

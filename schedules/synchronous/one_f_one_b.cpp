@@ -57,7 +57,9 @@ const ScheduleEntry& one_f_one_b_entry() {
                                    .certainty_note = "the printed order, and Megatron-LM's and PyTorch's rule",
                                    .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
                                    .peak = {"min(p - d + extra_warmup, m)", one_f_one_b_peak},
-                                   .frameworks = "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B)",
+                                   .frameworks =
+                                       "Megatron-LM, DeepSpeed, PyTorch and torchtitan (1F1B), Primus, MindSpeed, "
+                                       "PaddlePaddle (1F1B), MindSpore (1f1b), ColossalAI (1f1b), nanotron (1f1b)",
                                    .advice =
                                        "The default: gpipe's bubble at p activations instead of m. Latency delays "
                                        "every microbatch, and its bubble shrinks only with more microbatches."};

@@ -98,7 +98,9 @@ const ScheduleEntry& dualpipe_v_entry() {
            "+ b), (p - 1)(f + 2b) - f)/2, for fb = f + b",
            dualpipe_v_makespan},
       .peak = {"p + 1/2; mindspore: p", dualpipe_v_peak},
-      .frameworks = "PyTorch and torchtitan (DualPipeV); DeepSeek's DualPipe library",
+      .frameworks =
+          "PyTorch and torchtitan (DualPipeV), PaddlePaddle (use_dualpipev); DeepSeek's DualPipe library; with other "
+          "rows: DeepSpeed (DualPipeVSchedule, whole backwards), MindSpore (zero_bubble_v)",
       .advice =
           "Use it like dualpipe, with one copy of the weights and for the same number of stages half the devices. It "
           "pays off where fb < f + b: "

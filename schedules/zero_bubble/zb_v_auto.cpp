@@ -87,7 +87,7 @@ const ScheduleEntry& zb_v_auto_entry() {
           "the nine costs of the paper's ZB-V table to the microsecond; below 1p and for unequal stages the "
           "walk is extended by us and tested against its limits",
       .peak = {.text = "at most memory_limit", .value = nullptr},
-      .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
+      .frameworks = "ColossalAI (zbv); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "zb-v for unequal passes or slow links: the same memory, an order for the given times. Its chunks are half "
           "a stage, so latency counts twice as often as for zb-auto.",

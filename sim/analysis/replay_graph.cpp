@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/core/at.hpp"
-#include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/joined_exchanges.hpp"
 #include "sim/rows/posted_receives.hpp"
 
 namespace debubble {
@@ -89,7 +89,7 @@ class ReplayGraph::Builder {
       const Transfer& transfer = runs_.transfer(i);
       if (transfer.from_span < 0 || transfer.to_span < 0) continue;
       const NodeId last = at(slots.last, transfer.from_span);
-      const NodeId user = at(slots.first, transfer.to_span);
+      const NodeId user = at(slots.received, transfer.to_span);
       if (last != transfer.from_span) wait(i, last);
       if (user != transfer.to_span) wait(user, i);
       wait(at(after_, last), i);

@@ -100,6 +100,10 @@ class Waits {
       std::vector<std::int32_t> transfers;  // that hold it since then; where each waits for the one before: the last
     };
     std::vector<Lane> lanes(to_index(program_.devices));
+    for (const Program::ExtraInput& extra : program_.extra_inputs) {
+      const ActivityEdge edge{extra.node, Activities::kAtOnce, -1};
+      if (at(program_.nodes, extra.node).is_transfer()) visit(extra.input, edge);
+    }
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       const auto target = static_cast<std::int32_t>(k);

@@ -91,6 +91,7 @@ class CriticalGraph::Builder {
         wait_for_lane(at(lanes_, device));
       }
     }
+    for_each_extra(k, extra, [&](const Program::ExtraInput& more) { wait(more.input); });
   }
 
   template <typename Visit>

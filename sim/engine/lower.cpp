@@ -284,13 +284,12 @@ std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
       break;
     case P2p::kBlocking:
       return lower_blocking(schedule);
-    case P2p::kCoupled:
-      return lower_coupled(schedule);
     case P2p::kLate:
     case P2p::kJoined:
       return lower_posted(schedule, p2p);
+    case P2p::kCoupled:
     case P2p::kRendezvous:
-      return lower_rendezvous(schedule);
+      return lower_ordered(schedule, p2p);
   }
   if (has_feature_fields(schedule)) return lower_features(schedule);
   auto lowered = OverlappedLowering(schedule).run();

@@ -1,7 +1,8 @@
 // Lowering where the place of each transfer is found on the rows alone (sim/rows): late and joined, where receives are
-// posted and which exchanges are waited for as a whole, and rendezvous, the order in which devices meet. Here these
-// places become nodes and what they wait for. Late adds no deadlock, for a transfer waits for its maker and for cells
-// before its user; of rendezvous the order says whether there is one, of joined the rows that do not end.
+// posted and which exchanges are waited for as a whole, and coupled and rendezvous, the order in which devices meet.
+// Here these places become nodes and what they wait for. Late adds no deadlock, for a transfer waits for its maker and
+// for cells before its user; of coupled and rendezvous the order says whether there is one, of joined the rows that do
+// not end.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -135,10 +136,10 @@ class PostedLowering : HeldLowering {
   std::vector<std::int32_t> next_waiter_;  // by device: another one that waits for the same op
 };
 
-// Rendezvous: the order of cells and transfers is that of the rows' own clock.
-class RendezvousLowering : HeldLowering {
+// Coupled and rendezvous: the order of cells and transfers is that of the rows' own clock.
+class OrderedLowering : HeldLowering {
  public:
-  RendezvousLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kRendezvous, scan) {}
+  OrderedLowering(const Schedule& schedule, P2p p2p, Lowering::Scan scan) : HeldLowering(schedule, p2p, scan) {}
 
   Program run(const OpIndex& ops, const std::vector<Placed>& order) {
     for (const Placed& placed : order) {
@@ -149,9 +150,21 @@ class RendezvousLowering : HeldLowering {
         program_.reach =
             std::max(program_.reach, static_cast<std::int32_t>(program_.nodes.size()) - maker_[lowering_.number(made)]);
         emit_transfer(made);
+        if (placed.behind >= 0) wait_for_transfer(ops.op(placed.behind));
       }
     }
     return finished();
+  }
+
+ private:
+  // The node just emitted, for the transfer of what that op makes.
+  void wait_for_transfer(const Op& maker) {
+    Tensor tensor;
+    (void)lowering_.output_of(maker, tensor);
+    const auto node = static_cast<std::int32_t>(program_.nodes.size()) - 1;
+    const std::int32_t carrier = carrier_[lowering_.number(tensor)];
+    program_.extra_inputs.push_back({node, carrier, -1, Program::ExtraInput::Wait::kEnd});
+    program_.reach = std::max(program_.reach, node - carrier);
   }
 };
 
@@ -164,13 +177,14 @@ std::variant<Program, Deadlock> lower_posted(const Schedule& schedule, P2p p2p) 
   return PostedLowering(schedule, p2p, std::get<Lowering::Scan>(checked), ops, posting_of(ops, p2p)).run();
 }
 
-std::variant<Program, Deadlock> lower_rendezvous(const Schedule& schedule) {
+std::variant<Program, Deadlock> lower_ordered(const Schedule& schedule, P2p p2p) {
   auto checked = check_overlapped(schedule);
   if (auto* deadlock = std::get_if<Deadlock>(&checked)) return std::move(*deadlock);
   const OpIndex ops(schedule);
-  auto order = rendezvous_order(ops);
+  auto order = p2p == P2p::kCoupled ? coupled_order(ops) : rendezvous_order(ops);
   if (auto* deadlock = std::get_if<Deadlock>(&order)) return std::move(*deadlock);
-  return RendezvousLowering(schedule, std::get<Lowering::Scan>(checked)).run(ops, std::get<std::vector<Placed>>(order));
+  return OrderedLowering(schedule, p2p, std::get<Lowering::Scan>(checked))
+      .run(ops, std::get<std::vector<Placed>>(order));
 }
 
 }  // namespace debubble

@@ -132,9 +132,9 @@ void refuse_problems(const Schedule& schedule);
 
 // The modes in which transfers are nodes (lower_held.cpp, lower_placed.cpp).
 [[nodiscard]] std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule);
-[[nodiscard]] std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule);
 // Late or joined.
 [[nodiscard]] std::variant<Program, Deadlock> lower_posted(const Schedule& schedule, P2p p2p);
-[[nodiscard]] std::variant<Program, Deadlock> lower_rendezvous(const Schedule& schedule);
+// Coupled or rendezvous.
+[[nodiscard]] std::variant<Program, Deadlock> lower_ordered(const Schedule& schedule, P2p p2p);
 
 }  // namespace debubble

@@ -91,7 +91,8 @@ class SpanRecorder {
     span_of_node_[k] = index;
     const bool holds = holds_both_lanes(program_.p2p);
     const Gate senders = holds ? held_gate(sender) : Gate{Gate::Kind::kSpan, at(span_of_node_, node.input)};
-    const Gate receivers = holds ? held_gate(receiver) : posted_gate(k);
+    Gate receivers = posted_gate(k);
+    if (holds && end_of(receivers) <= end_of(held_gate(receiver))) receivers = held_gate(receiver);
     Transfer& made = at(timeline_.transfers, index);
     made.gate = end_of(receivers) > end_of(senders) ? receivers : senders;
     Nanoseconds ready = 0;
@@ -126,11 +127,13 @@ class SpanRecorder {
     return transfer_after(program_.p2p) == TransferAfter::kCell ? lane.last_span : lane.last;
   }
 
-  // The span in front of its receive.
+  // The span, or the transfer, in front of its receive.
   Gate posted_gate(std::size_t k) {
     Gate posted;
     for (; has_extra(k); ++next_extra_) {
-      posted = {Gate::Kind::kSpan, at(span_of_node_, program_.extra_inputs[next_extra_].input)};
+      const std::int32_t input = program_.extra_inputs[next_extra_].input;
+      const bool transfer = at(program_.nodes, input).is_transfer();
+      posted = {transfer ? Gate::Kind::kTransfer : Gate::Kind::kSpan, at(span_of_node_, input)};
     }
     return posted;
   }

@@ -116,10 +116,12 @@ class BasicWalk {
     }
   }
 
-  // Every transfer is a node of its own and comes before the cell that needs it, so lanes alone give a cell's start.
+  // Every transfer is a node of its own and comes before the cell that needs it, so lanes alone give a cell's start. A
+  // transfer may wait for another one, too.
   template <typename Recorder>
   void run_held(Recorder& recorder) {
     const bool after_cell = transfer_after(program_.p2p) == TransferAfter::kCell;
+    auto extra = program_.extra_inputs.begin();
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (!node.is_transfer()) {
@@ -131,10 +133,14 @@ class BasicWalk {
       const Program::Channel& channel = program_.channels[node.channel()];
       Lane& lane = at(lanes_, channel.from_device);
       Lane& other = at(lanes_, channel.to_device);
-      const Nanoseconds begin = after_cell ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
-      const Nanoseconds end = finish_transfer(k, begin, recorder);
-      lane.free = std::max(lane.free, end);
-      other.free = std::max(other.free, end);
+      Nanoseconds begin = after_cell ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
+      while (extra != program_.extra_inputs.end() && to_index(extra->node) < k)
+        ++extra;  // of cells: their lanes say it
+      if (extra != program_.extra_inputs.end() && to_index(extra->node) == k)
+        begin = std::max(begin, end(extra->input));
+      const Nanoseconds until = finish_transfer(k, begin, recorder);
+      lane.free = std::max(lane.free, until);
+      other.free = std::max(other.free, until);
     }
   }
 

@@ -105,40 +105,4 @@ bool ExchangeSlots::needs_by_another_device(const Op& backward, const Op& forwar
   return schedule_->devices > 1 && (forward.stage != last || backward.stage != last);
 }
 
-SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
-                         const std::vector<std::vector<std::int32_t>>& rows) {
-  std::vector<std::vector<Op>> ops(rows.size());
-  for (std::size_t device = 0; device < rows.size(); ++device) {
-    for (const std::int32_t number : rows[device]) {
-      const Span& span = at(timeline.spans, number);
-      const Op* const partner = timeline.partner(span);
-      ops[device].push_back(span.op);
-      ops[device].back().paired_with_next = partner != nullptr;
-      if (partner == nullptr) continue;
-      ops[device].push_back(*partner);
-      ops[device].back().paired_with_next = false;
-    }
-  }
-  const ExchangeSlots slots(schedule, ops);
-  SpanSlots found{std::vector<std::int32_t>(timeline.spans.size(), -1),
-                  std::vector<std::int32_t>(timeline.spans.size(), -1)};
-  for (std::size_t device = 0; device < rows.size(); ++device) {
-    std::size_t position = 0;
-    for (std::size_t begin = 0; begin < rows[device].size();) {
-      const std::size_t behind = slots.end(device, position);
-      std::size_t last = begin;
-      while (position < behind) {
-        position += timeline.partner(at(timeline.spans, rows[device][last])) != nullptr ? 2U : 1U;
-        ++last;
-      }
-      for (std::size_t k = begin; k < last; ++k) {
-        at(found.first, rows[device][k]) = rows[device][begin];
-        at(found.last, rows[device][k]) = rows[device][last - 1];
-      }
-      begin = last;
-    }
-  }
-  return found;
-}
-
 }  // namespace debubble

@@ -18,11 +18,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "sim/core/schedule.hpp"
-#include "sim/core/timeline.hpp"
 
 namespace debubble {
 
@@ -43,13 +41,5 @@ class ExchangeSlots {
   const std::vector<std::vector<Op>>* rows_;
   std::vector<bool> joins_;  // by device: whether slots may hold more than a cell
 };
-
-// By span, the first and the last span of its slot. `rows`: by device, its spans in running order.
-struct SpanSlots {
-  std::vector<std::int32_t> first;
-  std::vector<std::int32_t> last;
-};
-[[nodiscard]] SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
-                                       const std::vector<std::vector<std::int32_t>>& rows);
 
 }  // namespace debubble

@@ -1,5 +1,6 @@
 // Steps: list the forwards and the backwards of each device; find the length of its warm-up; then, for each pass, post
-// what the exchange after it receives, and have the next cell wait for all of it in warm-up and cool-down.
+// what the exchange after it receives, and have the next cell wait for all of it in warm-up and cool-down. Coupled: the
+// exchange is behind the pass's slot, and what is posted before the user's own slot is early.
 // Invariant: the k-th exchange after forwards of a device d > 0 receives the input of its forward k + 1, and that of
 // device 0 the output of the last device's forward k - (p - 1), because all devices run virtual microbatches in one
 // order; backwards are the same from the last device on.
@@ -34,8 +35,46 @@ class Exchanges {
     }
   }
 
+  CoupledReceives coupled(const ExchangeSlots& slots) {
+    CoupledReceives found;
+    found.is_early.assign(to_index(ops_.size()), false);
+    found.apart.assign(to_index(devices_), -1);
+    if (!is_interleaved() || !has_steady_phase()) return found;
+    std::vector<std::int32_t> own;  // by op: the first id of its slot
+    for (std::int32_t device = 0; device < devices_; ++device) {
+      const std::int32_t row = ops_.row_begin(device);
+      while (static_cast<std::int32_t>(own.size()) < ops_.row_begin(device + 1)) {
+        const auto begin = static_cast<std::int32_t>(own.size());
+        own.resize(to_index(row) + slots.end(to_index(device), to_index(begin - row)), begin);
+      }
+    }
+    made_.posted = own;
+    slots_ = &slots;
+    post_all();
+    for (std::int32_t id = 0; id < ops_.size(); ++id) {
+      found.is_early[to_index(id)] = at(made_.posted, id) < at(own, id);
+      if (found.is_early[to_index(id)]) found.early[at(made_.posted, id)].push_back(id);
+    }
+    for (std::int32_t device = 0; device + 1 < devices_; ++device) {
+      const std::int32_t first = at(backwards_, device).front();
+      const std::int32_t last = at(forwards_, device).back();
+      const bool sends = ops_.user(ops_.op(last)) >= 0 && last < at(own, first);
+      if (sends && warm_up_of(device) == size_of(forwards_, device) && !found.is_early[to_index(first)])
+        at(found.apart, device) = first;
+    }
+    return found;
+  }
+
   std::optional<Posting> run() {
     if (!is_interleaved()) return std::nullopt;
+    post_all();
+    return std::move(made_);
+  }
+
+ private:
+  using Passes = std::vector<std::vector<std::int32_t>>;  // by device: ids
+
+  void post_all() {
     for (std::int32_t device = 0; device < devices_; ++device) {
       const std::int32_t passes = size_of(forwards_, 0);
       const std::int32_t warm_up = warm_up_of(device);
@@ -48,11 +87,7 @@ class Exchanges {
         exchange(backwards_, device, k, device + 1 < devices_, 0, k >= passes - warm_up);
       }
     }
-    return std::move(made_);
   }
-
- private:
-  using Passes = std::vector<std::vector<std::int32_t>>;  // by device: ids
 
   [[nodiscard]] static std::int32_t size_of(const Passes& passes, std::int32_t device) {
     return static_cast<std::int32_t>(at(passes, device).size());
@@ -68,6 +103,12 @@ class Exchanges {
       if (size_of(backwards_, device) != size_of(forwards_, 0)) return false;
     }
     return true;
+  }
+
+  // The last device has one, but for a single microbatch.
+  [[nodiscard]] bool has_steady_phase() const {
+    const std::int32_t passes = size_of(forwards_, 0);
+    return leading(devices_ - 1) < passes || passes * devices_ == ops_.schedule().stages;
   }
 
   [[nodiscard]] std::int32_t leading(std::int32_t device) const {
@@ -86,7 +127,12 @@ class Exchanges {
     return one_pair ? passes - 1 : passes;
   }
 
-  [[nodiscard]] std::int32_t next_cell(std::int32_t id) const { return ops_.cell_end(id); }
+  [[nodiscard]] std::int32_t next_cell(std::int32_t id) const {
+    if (slots_ == nullptr) return ops_.cell_end(id);
+    const std::int32_t device = ops_.device(id);
+    return ops_.row_begin(device) +
+           static_cast<std::int32_t>(slots_->end(to_index(device), to_index(ops_.position(id))));
+  }
 
   void post(std::int32_t user, std::int32_t before) {
     at(made_.posted, user) = std::min(at(made_.posted, user), before);
@@ -119,11 +165,63 @@ class Exchanges {
   std::int32_t devices_;
   Passes forwards_;
   Passes backwards_;
+  const ExchangeSlots* slots_ = nullptr;  // coupled: exchanges are behind these, not behind cells
   Posting made_;
 };
 
 }  // namespace
 
 std::optional<Posting> joined_exchanges(const OpIndex& ops) { return Exchanges(ops).run(); }
+
+CoupledReceives coupled_receives(const OpIndex& ops, const ExchangeSlots& slots) {
+  return Exchanges(ops).coupled(slots);
+}
+
+std::vector<std::int32_t> CoupledReceives::users(std::int32_t slot_begin, std::int32_t slot_end) const {
+  std::vector<std::int32_t> found;
+  for (std::int32_t id = slot_begin; id < slot_end; ++id) {
+    if (!is_early[to_index(id)]) found.push_back(id);
+  }
+  const auto more = early.find(slot_begin);
+  if (more != early.end()) found.insert(found.end(), more->second.begin(), more->second.end());
+  return found;
+}
+
+SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
+                         const std::vector<std::vector<std::int32_t>>& rows) {
+  Schedule run = schedule;
+  std::vector<std::int32_t> span_of;  // by op of `run`
+  for (std::size_t device = 0; device < rows.size(); ++device) {
+    run.rows[device].clear();
+    for (const std::int32_t number : rows[device]) {
+      const Span& span = at(timeline.spans, number);
+      const Op* const partner = timeline.partner(span);
+      run.rows[device].push_back(span.op);
+      run.rows[device].back().paired_with_next = partner != nullptr;
+      span_of.push_back(number);
+      if (partner == nullptr) continue;
+      run.rows[device].push_back(*partner);
+      run.rows[device].back().paired_with_next = false;
+      span_of.push_back(number);
+    }
+  }
+  const OpIndex ops(run);
+  const ExchangeSlots slots(run);
+  const CoupledReceives received = coupled_receives(ops, slots);
+  SpanSlots found{std::vector<std::int32_t>(timeline.spans.size(), -1),
+                  std::vector<std::int32_t>(timeline.spans.size(), -1)};
+  for (std::int32_t device = 0; device < ops.rows(); ++device) {
+    const std::int32_t row = ops.row_begin(device);
+    for (std::int32_t begin = row; begin < ops.row_begin(device + 1);) {
+      const std::int32_t end = row + static_cast<std::int32_t>(slots.end(to_index(device), to_index(begin - row)));
+      for (std::int32_t id = begin; id < end; ++id) at(found.last, at(span_of, id)) = at(span_of, end - 1);
+      for (const std::int32_t user : received.users(begin, end)) {
+        at(found.received, at(span_of, user)) = at(span_of, begin);
+      }
+      begin = end;
+    }
+  }
+  return found;
+}
 
 }  // namespace debubble

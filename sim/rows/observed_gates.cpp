@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/core/at.hpp"
-#include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/joined_exchanges.hpp"
 #include "sim/rows/posted_receives.hpp"
 #include "sim/rows/transfer_order.hpp"
 
@@ -72,7 +72,7 @@ class GateFinder {
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
       const std::int32_t last = at(slots.last, each.from_span);
-      const std::int32_t user = at(slots.first, each.to_span);
+      const std::int32_t user = at(slots.received, each.to_span);
       const bool whole = fits({Gate::Kind::kSpan, last}, each.begin);  // a measured run may send earlier
       const Gate sender{Gate::Kind::kSpan, whole ? last : each.from_span};
       const Gate receiver = before(to_index(user));

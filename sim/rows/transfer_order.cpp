@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <utility>
 
 #include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/joined_exchanges.hpp"
 
 namespace debubble {
 
@@ -78,25 +80,39 @@ class Blocking : Placing {
   std::vector<bool> is_sent_;
 };
 
-// A device posts all sends of its last slot and all receives of its next one together, and goes on once every one of
-// them is matched, that is, posted at its other end, too. What is never matched is a deadlock, and stays unplaced.
+// Invariant: every device has posted exactly one exchange, the one before its next slot; pending_ counts the transfers
+// of it whose other end is not posted. At 0 the device runs that slot and posts the next exchange, so each transfer is
+// posted once by its sender and once by its receiver. A first gradient that has an exchange of its own is posted when
+// the one before is at 0. Nothing else moves a device, so one that waits at the end waits for a device that waits.
 class Coupled : Placing {
  public:
   explicit Coupled(const OpIndex& ops)
       : Placing(ops),
         slots_(ops.schedule()),
+        received_(coupled_receives(ops, slots_)),
         ends_posted_(to_index(ops.size()), 0),
-        pending_(to_index(ops.rows()), 0) {}
+        exchange_(to_index(ops.rows())),
+        pending_(to_index(ops.rows()), 0),
+        behind_(to_index(ops.rows()), -1) {}
 
-  std::vector<Placed> run() {
-    for (std::int32_t device = 0; device < ops_.rows(); ++device) post(device, {});
+  std::variant<std::vector<Placed>, Deadlock> run() {
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) post_next(device, {});
     while (!ready_.empty()) {
       const std::int32_t device = ready_.front();
       ready_.pop_front();
       if (ended(device)) continue;
+      const std::int32_t apart = at(received_.apart, device);
+      if (apart >= 0 && at(behind_, device) < 0 && slot_end(device) > apart) {
+        at(behind_, device) = at(exchange_, device).front();
+        post(device, {ops_.feeder(ops_.op(apart))});
+        continue;
+      }
       std::vector<std::int32_t> sent;
       for (const std::int32_t end = slot_end(device); at(next_, device) < end;) place_cell(device, sent);
-      post(device, sent);
+      post_next(device, std::move(sent));
+    }
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) {
+      if (!ended(device) || at(pending_, device) > 0) return cycle_from(device);
     }
     return std::move(placed_);
   }
@@ -110,25 +126,57 @@ class Coupled : Placing {
   }
 
   // The exchange before the device's next slot.
-  void post(std::int32_t device, const std::vector<std::int32_t>& sent) {
-    const std::vector<std::int32_t> received = feeders(device, slot_end(device));
-    at(pending_, device) = sent.size() + received.size();
+  void post_next(std::int32_t device, std::vector<std::int32_t> exchange) {
+    for (const std::int32_t user : received_.users(at(next_, device), slot_end(device))) {
+      const std::int32_t feeder = ops_.feeder(ops_.op(user));
+      if (feeder >= 0 && ops_.device(feeder) != device && user != at(received_.apart, device))
+        exchange.push_back(feeder);
+    }
+    post(device, std::move(exchange));
+  }
+
+  void post(std::int32_t device, std::vector<std::int32_t> exchange) {
+    at(exchange_, device) = std::move(exchange);
+    at(pending_, device) = at(exchange_, device).size();
     if (at(pending_, device) == 0) ready_.push_back(device);
-    for (const std::int32_t id : sent) post_end(id);
-    for (const std::int32_t id : received) post_end(id);
+    for (const std::int32_t id : at(exchange_, device)) post_end(id);
   }
 
   void post_end(std::int32_t id) {
     if (++at(ends_posted_, id) != 2) return;
-    placed_.push_back({id, true});
-    for (const std::int32_t device : {ops_.device(id), ops_.device(ops_.user(ops_.op(id)))}) {
+    const std::int32_t user = ops_.user(ops_.op(id));
+    const bool apart = user == at(received_.apart, ops_.device(user));
+    placed_.push_back({id, true, apart ? at(behind_, ops_.device(user)) : -1});
+    for (const std::int32_t device : {ops_.device(id), ops_.device(user)}) {
       if (--at(pending_, device) == 0) ready_.push_back(device);
     }
   }
 
+  // From a device that waits, one unmatched transfer after another to the device at its other end.
+  [[nodiscard]] Deadlock cycle_from(std::int32_t device) const {
+    std::vector<Deadlock::Wait> path;
+    std::vector<std::int32_t> seen;
+    while (std::find(seen.begin(), seen.end(), device) == seen.end()) {
+      seen.push_back(device);
+      const auto& exchange = at(exchange_, device);
+      const std::int32_t maker =
+          *std::find_if(exchange.begin(), exchange.end(), [&](std::int32_t id) { return at(ends_posted_, id) < 2; });
+      const std::int32_t user = ops_.user(ops_.op(maker));
+      const bool sends = ops_.device(maker) == device;
+      const std::int32_t here = ended(device) ? ops_.row_begin(device + 1) - 1 : at(next_, device);
+      path.push_back({device, ops_.position(here), ops_.op(here), ops_.op(sends ? user : maker)});
+      device = ops_.device(sends ? user : maker);
+    }
+    const auto start = std::find(seen.begin(), seen.end(), device) - seen.begin();
+    return {{path.begin() + start, path.end()}};
+  }
+
   ExchangeSlots slots_;
-  std::vector<int> ends_posted_;      // by op
-  std::vector<std::size_t> pending_;  // by device: transfers of its exchange that are not matched yet
+  CoupledReceives received_;
+  std::vector<int> ends_posted_;                     // by op
+  std::vector<std::vector<std::int32_t>> exchange_;  // by device: the makers of what the posted one sends and receives
+  std::vector<std::size_t> pending_;                 // by device: transfers of its exchange that are not matched yet
+  std::vector<std::int32_t> behind_;  // by device: the maker of what it sent before its first gradient was posted
   std::deque<std::int32_t> ready_;    // devices whose exchange is matched
 };
 
@@ -237,6 +285,8 @@ class Rendezvous : Placing {
 
 }  // namespace
 
+std::variant<std::vector<Placed>, Deadlock> coupled_order(const OpIndex& ops) { return Coupled(ops).run(); }
+
 std::variant<std::vector<Placed>, Deadlock> rendezvous_order(const OpIndex& ops) { return Rendezvous(ops).run(); }
 
 std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p) {
@@ -248,9 +298,8 @@ std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p) {
     case P2p::kBlocking:
       return Blocking(ops).run();
     case P2p::kCoupled:
-      return Coupled(ops).run();
     case P2p::kRendezvous: {
-      auto order = rendezvous_order(ops);
+      auto order = p2p == P2p::kCoupled ? coupled_order(ops) : rendezvous_order(ops);
       auto* const placed = std::get_if<std::vector<Placed>>(&order);
       return placed == nullptr ? std::vector<Placed>{} : std::move(*placed);
     }

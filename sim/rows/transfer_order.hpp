@@ -15,17 +15,22 @@
 namespace debubble {
 
 struct Placed {
-  std::int32_t op = -1;   // its id: of a cell's first op, or of the op whose output travels to another device
-  bool transfer = false;  // the second
+  std::int32_t op = -1;      // its id: of a cell's first op, or of the op whose output travels to another device
+  bool transfer = false;     // the second
+  std::int32_t behind = -1;  // of a transfer: the op whose transfer it waits for beside what its lanes ran
 };
 
 // All cells and transfers in one order that keeps every device's own. Blocking: PyTorch's sweep, device by device, one
 // cell that has its inputs at a time, its outputs sent after it. Coupled: in the order in which exchanges (all sends
 // of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
-// what precedes the deadlock, nothing of rendezvous. Rendezvous: as below. Ops outside the schedule's numbers are not
+// nothing of coupled and rendezvous. These: as below. Ops outside the schedule's numbers are not
 // placed. Empty for transfers that
 // hold nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
+
+// All sends of a slot and all receives of the next one are posted together, and all matched, that is, posted at both
+// ends, before that slot. On interleaved stages some are received earlier (joined_exchanges.hpp).
+[[nodiscard]] std::variant<std::vector<Placed>, Deadlock> coupled_order(const OpIndex& ops);
 
 // Between two cells a device sends what the first made, then receives what the second takes. After a forward and before
 // a backward it receives the gradient first where the other end runs that backward before it uses the activation: it

@@ -16,6 +16,7 @@
 #include "schedules/frameworks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/numbers.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/plan/rank_orders.hpp"
 #include "studies/plan/recompute_modes.hpp"
@@ -179,9 +180,8 @@ class SpaceMaker {
     std::map<std::string, std::vector<std::string>> allowed = request_.allowed;
     const std::string extra = exchange_warmup(request_.framework_job, request_.runs_in);
     if (!extra.empty()) allowed.insert({kExtraWarmup, {extra}});
-    if (request_.runs_in != "torchtitan" && request_.runs_in != "PyTorch") return allowed;
-    if (entry.name == "interleaved" && !allowed.contains("group")) allowed.insert({"rounding", {"pytorch"}});
-    if (entry.name == "gpipe") allowed.insert({"backward", {"ascending"}});
+    const std::vector<std::string> own = split(own_order(request_.runs_in, entry.name), '=');
+    if (own.size() == 2 && (own[0] != "rounding" || !allowed.contains("group"))) allowed.insert({own[0], {own[1]}});
     return allowed;
   }
 

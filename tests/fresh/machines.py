@@ -96,6 +96,9 @@ def first_run(machine, document):
     expect_in(document.first_command, "==> installing ", errors)
     check_trace(machine, check_tables(out))
     check_absent(machine, NEVER_INSTALLED)
+    # What `profile` takes beside the command is built with it.
+    machine_says, _ = machine.run("build/release/bin/debubble doctor || true")
+    expect(re.search(r"^injection library +ok", machine_says, re.M), "the injection library is not built", machine_says)
     # The lines that README gives for doing it by hand install the same: nothing is left to install.
     for line in document.apt_lines:
         expect_in(line, " 0 newly installed", machine.run(line)[0])

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/rows/joined_exchanges.hpp"
 #include "sim/rows/posted_receives.hpp"
 
 namespace debubble::reference {
@@ -112,6 +113,36 @@ PostedHops posted_hops(const Schedule& schedule, P2p p2p, const Outcome& outcome
     for (const std::int32_t maker : posting.awaited.at(static_cast<std::size_t>(id))) {
       const auto device = static_cast<std::size_t>(ops.device(id));
       hops.awaited[device][cell_of(id, device)].push_back(hop_of_output.at(key_of(ops.op(maker))));
+    }
+  }
+  return hops;
+}
+
+CoupledHops coupled_hops(const Schedule& schedule, const Outcome& outcome) {
+  const OpIndex ops(schedule);
+  const CoupledReceives received = coupled_receives(ops, ExchangeSlots(schedule));
+  const auto cell_of = [&](std::int32_t op, std::size_t device) {
+    auto left = static_cast<std::size_t>(op - ops.row_begin(static_cast<std::int32_t>(device)));
+    std::size_t cell = 0;
+    for (; left > 0; ++cell) left -= outcome.cells[device][cell].members.size();
+    return cell;
+  };
+  std::map<std::int32_t, std::int32_t> early;  // by op: the first op of the slot before which its input is received
+  for (const auto& [begin, users] : received.early) {
+    for (const std::int32_t user : users) early[user] = begin;
+  }
+  CoupledHops hops;
+  for (const Hop& hop : outcome.hops) {
+    const std::int32_t user = ops.user(hop.op);
+    const auto moved = early.find(user);
+    hops.before.push_back(moved == early.end() ? hop.to_cell : cell_of(moved->second, hop.to_device));
+    hops.behind.push_back(outcome.hops.size());
+    if (received.apart.at(hop.to_device) != user) continue;
+    for (std::size_t k = 0; k < outcome.hops.size(); ++k) {  // the last activation that the device sends
+      const Hop& sent = outcome.hops[k];
+      const bool later =
+          hops.behind.back() == outcome.hops.size() || sent.from_cell > outcome.hops[hops.behind.back()].from_cell;
+      if (sent.from_device == hop.to_device && sent.op.kind == OpKind::kForward && later) hops.behind.back() = k;
     }
   }
   return hops;

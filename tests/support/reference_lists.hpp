@@ -55,4 +55,12 @@ struct PostedHops {
 };
 [[nodiscard]] PostedHops posted_hops(const Schedule& schedule, P2p p2p, const Outcome& outcome);
 
+// Coupled: what an exchange receives is held against Megatron-LM's own code elsewhere (tests/witness/megatron_test.py);
+// here it is only timed.
+struct CoupledHops {
+  std::vector<std::size_t> before;  // by hop: the receiver's cell that begins the slot behind the exchange
+  std::vector<std::size_t> behind;  // by hop: the hop that ends before it is posted; the number of hops: none
+};
+[[nodiscard]] CoupledHops coupled_hops(const Schedule& schedule, const Outcome& outcome);
+
 }  // namespace debubble::reference

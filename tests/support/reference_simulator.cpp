@@ -234,20 +234,26 @@ bool batch_posted(const std::vector<Cell>& cells, const DeviceSlots& slots, std:
 std::size_t sending_batch(const Hop& hop, const std::vector<DeviceSlots>& slots) {
   return slots[hop.from_device].slot_of[hop.from_cell] + 1;
 }
-std::size_t receiving_batch(const Hop& hop, const std::vector<DeviceSlots>& slots) {
-  return slots[hop.to_device].slot_of[hop.to_cell];
+std::size_t receiving_batch(std::size_t h, const CoupledHops& hops, const std::vector<DeviceSlots>& slots,
+                            const Outcome& outcome) {
+  return slots[outcome.hops[h].to_device].slot_of[hops.before[h]];
 }
 
-bool start_posted_hops(const std::vector<DeviceSlots>& slots, Outcome& outcome) {
+bool start_posted_hops(const std::vector<DeviceSlots>& slots, const CoupledHops& hops, Outcome& outcome) {
   bool progress = false;
-  for (Hop& hop : outcome.hops) {
+  for (std::size_t h = 0; h < outcome.hops.size(); ++h) {
+    Hop& hop = outcome.hops[h];
     const std::size_t from = hop.from_device;
     const std::size_t to = hop.to_device;
     Nanoseconds sent = 0;
     Nanoseconds received = 0;
     if (finished(hop) || !batch_posted(outcome.cells[from], slots[from], sending_batch(hop, slots), sent) ||
-        !batch_posted(outcome.cells[to], slots[to], receiving_batch(hop, slots), received)) {
+        !batch_posted(outcome.cells[to], slots[to], receiving_batch(h, hops, slots, outcome), received)) {
       continue;
+    }
+    if (hops.behind[h] < outcome.hops.size()) {
+      if (!finished(outcome.hops[hops.behind[h]])) continue;
+      received = std::max(received, outcome.hops[hops.behind[h]].end);
     }
     hop.begin = std::max(sent, received);
     hop.end = hop.begin + hop.duration;
@@ -258,17 +264,18 @@ bool start_posted_hops(const std::vector<DeviceSlots>& slots, Outcome& outcome) 
 
 // When the device's next cell may begin: behind the whole batch before its slot, or behind the cell before it in the
 // slot. False as long as that is not known.
-bool may_begin(std::size_t d, std::size_t head, const std::vector<DeviceSlots>& slots, const Outcome& outcome,
-               Nanoseconds& begin) {
+bool may_begin(std::size_t d, std::size_t head, const std::vector<DeviceSlots>& slots, const CoupledHops& hops,
+               const Outcome& outcome, Nanoseconds& begin) {
   const std::size_t slot = slots[d].slot_of[head];
   if (head > 0 && slots[d].slot_of[head - 1] == slot) {
     begin = outcome.cells[d][head - 1].end;
     return true;
   }
   bool batch_done = batch_posted(outcome.cells[d], slots[d], slot, begin);
-  for (const Hop& hop : outcome.hops) {
+  for (std::size_t h = 0; h < outcome.hops.size(); ++h) {
+    const Hop& hop = outcome.hops[h];
     const bool sends = hop.from_device == d && sending_batch(hop, slots) == slot;
-    const bool receives = hop.to_device == d && receiving_batch(hop, slots) == slot;
+    const bool receives = hop.to_device == d && receiving_batch(h, hops, slots, outcome) == slot;
     if (!sends && !receives) continue;
     batch_done = batch_done && finished(hop);
     begin = std::max(begin, hop.end);
@@ -276,14 +283,14 @@ bool may_begin(std::size_t d, std::size_t head, const std::vector<DeviceSlots>& 
   return batch_done;
 }
 
-void time_coupled(const std::vector<DeviceSlots>& slots, const Plan& plan, Outcome& outcome) {
+void time_coupled(const std::vector<DeviceSlots>& slots, const CoupledHops& hops, const Plan& plan, Outcome& outcome) {
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
-    progress = start_posted_hops(slots, outcome);
+    progress = start_posted_hops(slots, hops, outcome);
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
       Nanoseconds begin = 0;
-      const bool batch_done = may_begin(d, head[d], slots, outcome, begin);
+      const bool batch_done = may_begin(d, head[d], slots, hops, outcome, begin);
       Cell& cell = outcome.cells[d][head[d]];
       if (!batch_done || !inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       run_cell(cell, begin, plan.duration[d][head[d]]);
@@ -325,7 +332,9 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
   if (mode == Mode::kJoined) time_overlapped(schedule, plan, posted_hops(schedule, P2p::kJoined, outcome), outcome);
   if (mode == Mode::kBlocking) time_in_lists(place_transfers(plan, outcome), plan, outcome);
   if (mode == Mode::kRendezvous) time_in_lists(list_meetings(outcome), plan, outcome);
-  if (mode == Mode::kCoupled) time_coupled(slots_of(schedule, outcome.cells), plan, outcome);
+  if (mode == Mode::kCoupled) {
+    time_coupled(slots_of(schedule, outcome.cells), coupled_hops(schedule, outcome), plan, outcome);
+  }
   conclude(outcome);
   if (!outcome.deadlock) measure_memory(schedule, costs, outcome);
   return outcome;

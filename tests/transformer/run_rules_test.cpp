@@ -3,6 +3,8 @@
 #include "formats/rules/framework_rules.hpp"
 #include "formats/rules/rule_condition.hpp"
 #include "formats/rules/rule_texts.hpp"
+#include "schedules/frameworks.hpp"
+#include "sim/core/split.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
@@ -15,6 +17,11 @@ Words export_to(const std::string& framework, const std::string& more) {
     if ((" " + more).find(flag) == std::string::npos) flags += own;
   }
   return joined(Words(flags), Words(more));
+}
+
+// `export --to` has it.
+bool is_exported(const FrameworkRules& rules) {
+  return rules.name == "megatron" || rules.name == "torchtitan" || rules.name == "deepspeed";
 }
 
 FrameworkChoice pipelined(const char* schedule, int chunks, std::int64_t microbatches) {
@@ -89,7 +96,7 @@ TEST_CASE("a text of rules: what its lines say, and the first that is none of it
 TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the rule is named") {
   int tried = 0;
   for (const FrameworkRules& rules : framework_rules()) {
-    if (rules.name == "nanotron" || rules.name == "pytorch") continue;
+    if (!is_exported(rules)) continue;
     CAPTURE(rules.name);
     CHECK(folder.run(export_to(std::string(rules.name), "-p 4 -m 8")).status == 0);
     for (const FrameworkRule& rule : rules.rows) {
@@ -106,6 +113,88 @@ TEST_CASE_IN_FOLDER("what a framework refuses of a run is not exported, and the 
     }
   }
   CHECK(tried > 25);
+}
+
+TEST_CASE_IN_FOLDER("what a framework that is not exported to refuses is not compared, and the rule is named") {
+  int tried = 0;
+  for (const FrameworkRules& rules : framework_rules()) {
+    if (is_exported(rules)) continue;
+    CAPTURE(rules.name);
+    const std::string runs_in = " --runs-in " + rules.name;
+    CHECK(folder.run("compare --schedules 1f1b -p 4 -m 8" + runs_in).status == (rules.name == "maxtext" ? 2 : 0));
+    for (const FrameworkRule& rule : rules.rows) {
+      if (!rule.example.starts_with("--schedules")) continue;
+      std::string command = "compare " + rule.example + runs_in;
+      if (!contains(command, " -p ")) command += " -p 4";
+      if (!contains(command, " -m ")) command += " -m 8";
+      const Outcome refused = folder.run(command);
+      CAPTURE(command);
+      CAPTURE(refused.err);
+      CHECK(refused.status == 2);
+      CHECK(contains(refused.err, "error[P035]: " + rules.title + " refuses this: "));
+      CHECK(contains(refused.err, rule.text));
+      ++tried;
+    }
+  }
+  CHECK(tried > 10);
+}
+
+TEST_CASE("each framework has rules, and each rule's framework a word") {
+  const std::vector<std::string> words = split(std::string(kFrameworkWords), '|');
+  for (const std::string& word : words) {
+    CAPTURE(word);
+    const FrameworkRules* rules = rules_titled(framework_named(word).value_or(""));
+    REQUIRE(rules != nullptr);
+    CHECK(rules->name == word);
+  }
+  CHECK(words.size() == framework_rules().size());
+  CHECK(names_framework("PyTorch and torchtitan (DualPipeV); DeepSeek's library", "torchtitan"));
+  CHECK_FALSE(names_framework("the authors' fork of Megatron-LM, their SpecTrain-PyTorch", "Megatron-LM"));
+  CHECK_FALSE(names_framework("the authors' fork of Megatron-LM, their SpecTrain-PyTorch", "PyTorch"));
+  CHECK_FALSE(names_framework("PyTorch (DualPipeV); with other rows: DeepSpeed, MindSpore", "MindSpore"));
+}
+
+TEST_CASE("orders of frameworks by their own rules") {
+  struct {
+    const char* framework;
+    const char* schedule;
+    int chunks;
+    std::int64_t microbatches;
+    const char* param;
+    bool runs;
+  } const rows[]{{"PaddlePaddle", "gpipe", 1, 8, "backward=ascending", true},
+                 {"PaddlePaddle", "gpipe", 1, 8, "", false},
+                 {"PaddlePaddle", "breadth-first", 2, 4, "backward=ascending", true},
+                 {"PaddlePaddle", "breadth-first", 2, 4, "", false},
+                 {"PaddlePaddle", "dualpipe-v", 2, 8, "", true},
+                 {"PaddlePaddle", "interleaved", 2, 8, "group=4", true},
+                 {"PaddlePaddle", "interleaved", 2, 8, "group=5", false},
+                 {"PaddlePaddle", "zb-h1", 1, 8, "", false},
+                 {"nanotron", "gpipe", 1, 2, "backward=ascending", true},
+                 {"nanotron", "1f1b", 1, 3, "", true},
+                 {"nanotron", "1f1b", 1, 2, "", false},
+                 {"ColossalAI", "zb-v-auto", 2, 8, "", true},
+                 {"ColossalAI", "zb-v", 2, 8, "", false},
+                 {"MaxText", "breadth-first", 2, 8, "", true},
+                 {"MaxText", "breadth-first", 2, 8, "backward=ascending", false},
+                 {"MaxText", "gpipe", 1, 8, "", true},
+                 {"MindSpore", "dualpipe-v", 2, 8, "", false},
+                 {"Primus", "interleaved", 2, 8, "", true},
+                 {"MindSpeed", "1f1b", 1, 2, "", true},
+                 {"DeepSpeed", "dualpipe-v", 2, 8, "", false},
+                 {"PyTorch", "zb-h1", 1, 8, "", true},
+                 {"PyTorch", "zb-h1", 1, 11, "", false},
+                 {"torchtitan", "zb-h1", 1, 8, "", false},
+                 {"PyTorch", "depth-first", 2, 8, "", true},
+                 {"PyTorch", "depth-first", 2, 10, "", false}};
+  for (const auto& row : rows) {
+    CAPTURE(row.framework);
+    CAPTURE(row.schedule);
+    CAPTURE(row.microbatches);
+    FrameworkChoice choice = pipelined(row.schedule, row.chunks, row.microbatches);
+    if (*row.param != '\0') choice.params = {row.param};
+    CHECK(RunRules(row.framework, FrameworkJob{}).allow(choice) == row.runs);
+  }
 }
 
 TEST_CASE("orders that frameworks have: groups, rounds and ascending backwards") {

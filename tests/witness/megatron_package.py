@@ -266,9 +266,12 @@ schedules.is_pp_first_stage = lambda group: group.rank() == 0
 schedules.is_pp_last_stage = lambda group: group.rank() == group.size() - 1
 
 
-def events_of(p, m, v, group, flush):
-    """What each rank posts, waits for and runs where transfers overlap, `flush` with --overlap-p2p-communication-warmup-flush."""
-    return order_of(p, m, v, group, timed={"overlap_p2p_comm": v > 1, "batch_p2p_comm": v == 1, "overlap_p2p_comm_warmup_flush": flush})
+def events_of(p, m, v, group, turned=None):
+    """What each rank posts, waits for and runs: "flush" with --overlap-p2p-communication-warmup-flush, "no overlap" with
+    --no-overlap-p2p-communication."""
+    overlaps = v > 1 and turned != "no overlap"
+    return order_of(p, m, v, group, timed={"overlap_p2p_comm": overlaps, "batch_p2p_comm": not overlaps,
+                                           "overlap_p2p_comm_warmup_flush": turned == "flush"})
 
 
 def order_of(p, m, v, group, combined=False, timed=None):

@@ -65,24 +65,26 @@ def orders(witness, package):
 
 
 def steps(witness, package):
-    """The step where messages take a while, by what each rank posts and waits for; --runs-in knows it but for the flush."""
+    """The step where messages take a while, by what each rank posts and waits for; --runs-in knows it but for what flags turn: they
+    are --p2p overlapped and coupled here."""
     forward, backward, message = 12, 26, 3
     for p in (2, 3, 4, 8):
         for v in (1, 2, 3):
             for m in (2, 4, 8, 9, 12, 16):
                 for group in sorted({p, p + 1, 2 * p, m}) if v > 1 else (None,):
-                    for flush in (False, True) if v > 1 else (False,):
-                        case = f"step: p {p}, m {m}, v {v}, group {group}{', flush' * flush}"
+                    # Two ranks with --no-overlap-p2p-communication are refused.
+                    for turned, p2p in ((None, ()), ("flush", ("--p2p", "overlapped")), ("no overlap", ("--p2p", "coupled")))[:1 if v == 1 else 3 - (p < 3)]:
+                        case = f"step: p {p}, m {m}, v {v}, group {group}{f', {turned}' if turned else ''}"
                         if not witness.wanted(case):
                             continue
                         try:
-                            events = package.events_of(p, m, v, group, flush)
+                            events = package.events_of(p, m, v, group, turned)
                         except (ValueError, RuntimeError):
                             continue  # refusals are among the lines
                         truth = virtual_clock.step_time(events, {"F": forward, "B": backward}, message)
                         schedule = ("--schedules", "interleaved", "-v", str(v), "--param", f"group={group}") if v > 1 else ("--schedules", "1f1b")
-                        ran = witness.run("compare", "--runs-in", "megatron", *schedule, *(("--p2p", "overlapped") if flush else ()), "-p", str(p),
-                                          "-m", str(m), "--times", f"f={forward * v}ms,b={backward * v}ms", "--comm", f"{message}ms", "--format", "json")
+                        ran = witness.run("compare", "--runs-in", "megatron", *schedule, *p2p, "-p", str(p), "-m", str(m), "--times",
+                                          f"f={forward * v}ms,b={backward * v}ms", "--comm", f"{message}ms", "--format", "json")
                         found = json.loads(ran.stdout)["runs"]
                         witness.check("step", case, truth, found[0]["makespan_ns"] / 10**6 if found and "makespan_ns" in found[0] else ran.stderr)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks `debubble plan --format json` against docs/plan.schema.json: of a plan, of one that does not fit, and of a profile;
-and that of `--planner` against docs/plan-planners.schema.json.
+and that of `--planner` and of `explain planner all` against docs/plan-planners.schema.json.
 
     check_plan_schema.py ROOT BINARY
 
@@ -31,19 +31,20 @@ ASKED = [
 ]
 
 
-def check(root, binary, name, runs):
+def check(root, binary, name, runs, verb=("plan",)):
     failures = []
     for flags, status in runs:
-        done = subprocess.run([binary, "plan", *flags, "--format", "json"], cwd=root, stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([binary, *verb, *flags, "--format", "json"], cwd=root, stdout=subprocess.PIPE, check=False)
         if done.returncode != status:
-            sys.exit(f"debubble plan {' '.join(flags)}: exit code {done.returncode}, not {status}")
+            sys.exit(f"debubble {' '.join(verb)} {' '.join(flags)}: exit code {done.returncode}, not {status}")
         failures += errors_of(validator_of(name), json.loads(done.stdout), flags)
     return failures
 
 
 def main():
     root, binary = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
-    finish(check(root, binary, "plan", RUNS) + check(root, binary, "plan-planners", ASKED))
+    without_plan = check(root, binary, "plan-planners", [([*SMALL[:2], "-p", "4"], 0)], ("explain", "planner", "all"))
+    finish(check(root, binary, "plan", RUNS) + check(root, binary, "plan-planners", ASKED) + without_plan)
 
 
 if __name__ == "__main__":

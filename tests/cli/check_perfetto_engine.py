@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opens our traces with Perfetto's own engine (tests/witness/perfetto_engine.js) and compares what it then holds with
-the Chrome trace: JSON, JSON in gzip, Perfetto's protobuf, Kineto's files and the traces of `diff`.
+"""Opens our traces with Perfetto's own engine (tests/witness/perfetto_engine.js) and compares what it then holds, event by
+event with its arguments, with the Chrome trace: JSON, JSON in gzip, Perfetto's protobuf, Kineto's files and the traces of `diff`.
 
     tests/cli/check_perfetto_engine.py BINARY WITNESSES
 
@@ -17,10 +17,20 @@ import subprocess
 import sys
 import tempfile
 
-from check_perfetto import RUNS, compare, of_chrome
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "witness" / "perfetto_engine.js"
-JOBS = [*RUNS, "-p 4 -m 8 --schedule chimera --comm 0.3", "-p 4 -m 8 --dp 2 --step reduce=2,optimizer=0.5"]
+JOBS = [
+    "-p 2 -m 1 --comm 0.3",
+    "-p 4 -m 8 --comm 0.25 --schedule zb-h1",
+    "-p 4 -m 8 --comm 0.25 --schedule interleaved",
+    "-p 4 -m 8 --comm 0.7 --p2p blocking",
+    "-p 4 -m 8 --schedule dualpipe --comm 0.1",
+    "-p 4 -m 8 --schedule zb-v --transform offload --comm 0.1",
+    "-p 4 -m 8 --transform fill-bubbles:curvature=2,inverse=5",
+    "-p 8 -m 16 --model gpt-1.3b --hardware a100-80 --topology dgx-h100:1 --dp 1",
+    "-p 4 -m 8 --model llama3-8b --hardware h100 --tp 2 --dp 2 --topology dgx-h100:2",    "-p 4 -m 8 --schedule chimera --comm 0.3",
+    "-p 4 -m 8 --dp 2 --step reduce=2,optimizer=0.5",
+]
 
 QUERIES = {
     "lost": """
@@ -33,6 +43,9 @@ QUERIES = {
           left join thread_track tt on tt.id = t.id left join thread th on th.utid = tt.utid
           left join process tp on tp.upid = th.upid
           left join process_track pt on pt.id = t.id left join process pp on pp.upid = pt.upid""",
+    "args": """
+        select s.id, replace(replace(a.key, 'args.', ''), 'debug.', ''), coalesce(a.string_value, a.int_value, a.real_value)
+        from slice s join args a on a.arg_set_id = s.arg_set_id where a.key like 'args.%' or a.key like 'debug.%'""",
     "flows": "select slice_out, slice_in from flow",
     "counts": """
         select p.name, t.name, c.ts, c.value
@@ -73,15 +86,77 @@ def asked(folder, paths):
     return json.loads(done.stdout)
 
 
+def same_args(args):
+    """What both formats call the same: times are microseconds in one and nanoseconds in the other."""
+    result = {}
+    for key, value in args.items():
+        if key.endswith("_us"):
+            key, value = key[:-3] + "_ns", round(value * 1000)
+        result[key] = value
+    return tuple(sorted(result.items()))
+
+
+def of_chrome(trace):
+    names, slices, ends, counts, levels = {}, [], {}, [], {}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "M" and event["name"].endswith("_name"):
+            names[event["pid"], event.get("tid")] = event["args"]["name"]
+    spans = collections.defaultdict(list)
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            place = (names[event["pid"], None], names[event["pid"], event["tid"]])
+            slices.append((*place, event["name"], event["cat"], begin, begin + round(event["dur"] * 1000),
+                           same_args(event["args"])))
+            spans[event["pid"], event["tid"]].append(slices[-1])
+        elif event["ph"] in "sf":
+            at = round(event["ts"] * 1000)
+            around = [s for s in spans[event["pid"], event["tid"]] if s[4] <= at < s[5]]
+            ends.setdefault(event["id"], {})[event["ph"]] = around[-1][:6]
+        elif event["ph"] == "C" and event["name"] == "memory":
+            process, total = names[event["pid"], None], round(event["args"]["total MiB"], 2)
+            if levels.get(process) != total:  # a category may change while the total does not
+                counts.append((process, round(event["ts"] * 1000), total))
+            levels[process] = total
+    return slices, {(e["s"], e["f"]) for e in ends.values()}, counts
+
+
+def compare(what, chrome, perfetto):
+    chrome, perfetto = sorted(chrome), sorted(perfetto)
+    if chrome == perfetto:
+        return
+    for row in chrome:
+        if row not in perfetto:
+            print(f"{what} only in the Chrome trace: {row}")
+            break
+    for row in perfetto:
+        if row not in chrome:
+            print(f"{what} only in the Perfetto trace: {row}")
+            break
+    raise AssertionError(f"{what}: {len(chrome)} and {len(perfetto)} differ")
+
+
 def of_engine(answer):
-    slices, by_id = [], {}
+    slices, by_id, args = [], {}, collections.defaultdict(dict)
+    for number, key, value in answer["args"]:
+        args[number][key] = value
     for number, process, thread, *rest in answer["slices"]:
         if process == thread:  # a process of the Chrome trace with one thread: "measured critical path"
             thread = thread.removeprefix("predicted ").removeprefix("measured ")
         by_id[number] = (process, thread, *rest[:4])
         if rest[1] != "facts":
-            slices.append(by_id[number])
+            slices.append((*by_id[number], same_args(args[number])))
     return slices, {(by_id[out], by_id[into]) for out, into in answer["flows"]}
+
+
+def check_facts(answer, trace):
+    """What the trace says of the run, in the facts of Perfetto's format."""
+    number = next(number for number, *_, category, _, _, _ in answer["slices"] if category == "facts")
+    facts = {key: value for one, key, value in answer["args"] if one == number}
+    for key, value in trace["metadata"].items():
+        if key not in ("command_line", "rows_are_not_all") and not key.startswith("row of device"):
+            fact = facts[key.replace(".", "_")]  # as the engine writes keys
+            assert fact == (value if isinstance(value, str) else json.dumps(value)), key
 
 
 def counters_of(trace):
@@ -96,12 +171,13 @@ def check_trace(path, answer, trace):
     assert answer["lost"] == [], (path.name, answer["lost"])
     expected, arrows, levels = of_chrome(trace)
     slices, flows = of_engine(answer)
-    compare("slices", [one[:6] for one in expected], slices)
+    compare("slices", expected, slices)
     compare("arrows", arrows, flows)
     assert all(depth == 0 for *_, depth in answer["slices"]), f"{path.name}: a slice within another"
     if ".json" in path.name:
         compare("counters", counters_of(trace), [tuple(one) for one in answer["counts"]])
     else:
+        check_facts(answer, trace)
         totals = [one for one in answer["counts"] if one[1] == "memory"]
         compare("counters", levels, [(process, at, round(value / 2**20, 2)) for process, _, at, value in totals])
     return len(slices), len(flows), len(answer["counts"])
@@ -173,7 +249,7 @@ def main():
         for job in JOBS:
             check_job(binary, folder, where, job.split())
         check_job(binary, folder, where, JOBS[-1].split(), packed=True)
-        check_job(binary, folder, where, [*RUNS[1].split(), "--trace-ops-only"])
+        check_job(binary, folder, where, [*JOBS[1].split(), "--trace-ops-only"])
         check_kineto(binary, folder, where, ["-p", "4", "-m", "8", "--comm", "0.3", "--schedule", "zb-h1"])
         check_diff(binary, folder, where)
         check_broken(binary, folder, where)

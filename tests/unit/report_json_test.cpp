@@ -1,6 +1,5 @@
 #include "formats/exporters/report_json.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "formats/exporters/report_csv.hpp"
@@ -10,6 +9,7 @@
 
 using namespace debubble;
 using debubble::test::small_report;
+using debubble::testing::source_directory;
 using Parsed = nlohmann::ordered_json;
 
 namespace {
@@ -78,115 +78,7 @@ TEST_CASE("a report is printed with exactly these bytes") {
   report.devices.resize(1);
   report.devices[0].peak_memory_op = {};
   report.findings = {ScheduleNote{"say \"hi\""}};
-  CHECK(report_json(report, kTool) == R"({
-  "schema_version": 1,
-  "tool": {
-    "name": "debubble",
-    "version": "9.9.9"
-  },
-  "command_line": "debubble simulate",
-  "schedule": {
-    "name": "1f1b",
-    "devices": 2,
-    "stages": 2,
-    "microbatches": 2,
-    "chunks": 1,
-    "replicas": 1,
-    "params": {
-      "group": "4"
-    }
-  },
-  "assumptions": [
-    {
-      "what": "forward",
-      "value": "1 ms per device share",
-      "source": "default"
-    },
-    {
-      "what": "devices",
-      "value": "2",
-      "source": "given"
-    }
-  ],
-  "makespan_ns": 9000000,
-  "span_ns": 9000000,
-  "steady_period_ns": 6000000,
-  "ideal_ns": 6000000,
-  "bubble_ratio": 0.3333333333333333,
-  "bubble_over_ideal": 0.5,
-  "span_bubble_ratio": 0.3333333333333333,
-  "throughput_samples_per_s": null,
-  "throughput_tokens_per_s": null,
-  "mfu": null,
-  "weight_copies": 1,
-  "p2p_bytes": 0,
-  "p2p_messages": 4,
-  "critical_path": {
-    "compute_ns": 9000000,
-    "transfer_ns": 0,
-    "collective_ns": 0,
-    "wait_ns": 0,
-    "hops": 2
-  },
-  "devices": [
-    {
-      "device": 0,
-      "busy_ns": 6000000,
-      "idle_ns": 3000000,
-      "bubble_ratio": 0.3333333333333333,
-      "idle_by_cause_ns": {
-        "fill": 2000000,
-        "drain": 1000000,
-        "dependency": 0,
-        "transfer_latency": 0,
-        "transfer_bandwidth": 0,
-        "transfer_contention": 0,
-        "collective": 0,
-        "straggler": 0,
-        "memory_limit": 0,
-        "launch_gap": 0
-      },
-      "peak_memory_bytes": 2097152,
-      "peak_memory_at_ns": 1000000,
-      "peak_memory_op": null,
-      "peak_by_category_bytes": {
-        "weights": 0,
-        "gradients": 0,
-        "optimizer": 0,
-        "extra_weights": 0,
-        "activations": 2097152,
-        "held_for_weight_grad": 0,
-        "received": 0,
-        "comm_buffers": 0,
-        "workspace": 0
-      },
-      "peak_activation_bytes": 2097152,
-      "peak_activation_shares": 2.0
-    }
-  ],
-  "findings": [
-    {
-      "severity": "note",
-      "code": "S020",
-      "message": "say \"hi\"",
-      "arguments": {
-        "note": "say \"hi\""
-      }
-    }
-  ],
-  "limit": {
-    "what": "fill_and_drain",
-    "share": 1.0,
-    "share_of": "idle",
-    "device": null,
-    "least_busy_device": null,
-    "least_share": null,
-    "uneven_work": null,
-    "cause": null,
-    "more_microbatches": null
-  }
-}
-)");
+  CHECK(report_json(report, kTool) == contents_of(source_directory() + "/tests/unit/report.json"));
 }
 
 TEST_CASE("a deadlock has its cycle and none of the numbers") {
@@ -239,8 +131,7 @@ TEST_CASE("several runs are wrapped in one object") {
 }
 
 TEST_CASE("the published schema and the writer know the same keys") {
-  std::ifstream file(debubble::testing::source_directory() + "/docs/report.schema.json");
-  const Parsed schema = Parsed::parse(file);
+  const Parsed schema = Parsed::parse(contents_of(source_directory() + "/docs/report.schema.json"));
   const Parsed& run = schema.at("definitions").at("run");
   Report flushing = full_report();  // more microbatches help where there is a flush
   flushing.stream.reset();

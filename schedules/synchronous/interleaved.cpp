@@ -21,13 +21,13 @@ struct Step {
   int chunk;
 };
 
-struct Groups {
+struct GroupSizes {
   int size;
   int larger;  // so many groups have that size, later ones one microbatch less; the last one what is left
 };
 
 // The order in which a device meets (microbatch, chunk): group by group, within a group chunk by chunk.
-std::vector<Step> step_table(int m, int chunks, const Groups& groups) {
+std::vector<Step> step_table(int m, int chunks, const GroupSizes& groups) {
   std::vector<Step> table;
   table.reserve(static_cast<std::size_t>(m) * static_cast<std::size_t>(chunks));
   for (int base = 0, k = 0; base < m; ++k) {
@@ -80,7 +80,7 @@ std::string nearest_microbatches(int m, IsLegal is_legal) {
 bool pytorch_rounds_evenly(int m, int devices) { return m % std::max(1, m / devices) == 0; }
 
 // max(1, m div p) rounds: PyTorch refuses uneven ones, MindSpore gives the first ones the microbatches that are left.
-Groups rounds_of(const ScheduleRequest& request, const std::string& rounding) {
+GroupSizes rounds_of(const ScheduleRequest& request, const std::string& rounding) {
   const int m = request.microbatches;
   const int rounds = std::max(1, m / request.devices);
   if (request.params.contains("group")) {
@@ -161,8 +161,8 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
          "use -v 2 or more, or --schedule 1f1b for one stage per device");
   }
   const std::string rounding = choice_param(request, "rounding", kRoundings);
-  const Groups groups =
-      rounding == "megatron" ? Groups{megatron_group(request), request.microbatches} : rounds_of(request, rounding);
+  const GroupSizes groups =
+      rounding == "megatron" ? GroupSizes{megatron_group(request), request.microbatches} : rounds_of(request, rounding);
   const int group = groups.size;
   Schedule schedule = start_schedule(request, name, chunks);
   const int extra = extra_warmup(request);

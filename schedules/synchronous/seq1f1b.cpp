@@ -220,8 +220,8 @@ const ScheduleEntry& seq1f1b_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note =
           "the orders of the authors' research code; which numbers of slices deadlock with several stages per device "
-          "is derived; slim: formed after the paper's rule and its memory, (1 + 2(p - 1) / (v k)) / p of all "
-          "stages'",
+          "is derived; slim: formed after the paper's memory, (1 + 2(p - 1) / "
+          "(v k)) / p of all stages', without its rows",
       .makespan = {"m (f + b) + (p - 1)(f + b) / (v k), slices alike", seq1f1b_makespan},
       .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1; slim: min(2(p - 1 - d) / (v k) + 1, m)",
                seq1f1b_peak},

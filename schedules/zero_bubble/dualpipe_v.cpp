@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kOrders = "pytorch|deepspeed|mindspore|mindspeed";
 
-DualPipeWays ways_of(const std::string& order) {
+DualPipeWays dualpipe_v_ways(const std::string& order) {
   return {.split = order == "pytorch" || order == "mindspore",
           .overlapped = order == "pytorch" || order == "mindspeed",
           .backward_first = order == "mindspore"};
@@ -39,7 +39,8 @@ Schedule build_dualpipe_v(const ScheduleRequest& request) {
   if (order != "pytorch") schedule.params = {{"order", order}};
   schedule.placement = zigzag_placement(p, 2 * p);
   for (int device = 0; device < p; ++device) {
-    at(schedule.rows, device) = dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0}, ways_of(order));
+    at(schedule.rows, device) =
+        dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0}, dualpipe_v_ways(order));
   }
   return schedule;
 }

@@ -101,7 +101,7 @@ const ScheduleEntry& dualpipe_v_entry() {
       .peak = {"p + 1/2; mindspore: p", dualpipe_v_peak},
       .frameworks =
           "PyTorch and torchtitan (DualPipeV), PaddlePaddle (use_dualpipev); DeepSeek's DualPipe library; with other "
-          "rows: DeepSpeed (DualPipeVSchedule, whole backwards), MindSpore (zero_bubble_v)",
+          "rows: DeepSpeed (DualPipeVSchedule, order=deepspeed), MindSpore (zero_bubble_v, order=mindspore)",
       .advice =
           "Use it like dualpipe, with one copy of the weights and for the same number of stages half the devices. It "
           "pays off where fb < f + b: "

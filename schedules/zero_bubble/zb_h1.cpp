@@ -97,7 +97,7 @@ const ScheduleEntry& zb_h1_entry() {
       .peak = {.text = "min(p - d, m) + h max(0, min(d, m - p + d))", .value = zb_h1_peak},
       .frameworks =
           "PyTorch (InterleavedZeroBubble, at one stage per rank); the authors' fork of Megatron-LM "
-          "(sail-sg/zero-bubble); with other rows: PaddlePaddle (ZBH1)",
+          "(sail-sg/zero-bubble); with other rows: PaddlePaddle (ZBH1, split=paddle)",
       .advice =
           "Wherever 1f1b fits and the backward can be split: the same memory and messages, a third of its bubble for "
           "equal passes."};

@@ -75,7 +75,8 @@ TEST_CASE("a log's arguments are a scenario, and its iterations a measurement") 
   CHECK(scenario.findings.empty());                    // some_new_argument is one of many defaults
   CHECK(scenario.measured_iteration == 1'376'100'000);
   CHECK(scenario.measured_lines == 3);  // of 4: the first warms up
-  CHECK(contains(write_scenario(scenario, "train.log"), "# measured: 1.376 s per iteration, the median of 3 lines of the log\n"));
+  CHECK(contains(write_scenario(scenario, "train.log"),
+                 "# measured: 1.376 s per iteration, the median of 3 lines of the log\n"));
 }
 
 TEST_CASE("lines may have something in front of them, and other line ends") {

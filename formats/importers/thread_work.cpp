@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <tuple>
 
 #include "sim/core/median.hpp"
 
@@ -61,7 +60,8 @@ ThreadWork::Kind ThreadWork::kind_of(std::string_view name) {
 
 void ThreadWork::sort() {
   std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
-    return std::tie(a.lane, a.begin, b.end) < std::tie(b.lane, b.begin, a.end);
+    if (a.lane != b.lane) return a.lane < b.lane;
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
   std::sort(done_.begin(), done_.end());
   for (std::vector<TimeRange>* const ranges : {&received_, &collectives_}) {

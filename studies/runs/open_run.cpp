@@ -89,12 +89,23 @@ RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& r
   return record_of(run, "debubble simulate --config " + shell_file(file));
 }
 
-std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
+std::string text_of(const std::string& file) { return read_text_file(file, "FILE", kMostRecordingBytes); }
+
+// A text of that form. Recordings are large, and each is read once.
+std::string text_of(const std::string& file, RunForm form, const std::string& like) {
+  std::string text = text_of(file);
+  if (form_of(text, file) == form) return text;
+  throw InputError(Diagnostic{"D002", file, "this is another kind of file than " + like,
+                              "one side is one file, or torch.profiler's traces of all ranks"});
+}
+
+std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files, std::string first) {
   std::vector<PipelineTrace> traces;
   std::vector<Diagnostic> problems;
-  for (const std::string& file : files) {
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    std::string text = k == 0 ? std::move(first) : text_of(files[k], RunForm::kKineto, files.front());
     try {
-      traces.push_back(read_pipeline_trace(read_text_file(file, "FILE", kMostRecordingBytes), file));
+      traces.push_back(read_pipeline_trace(std::move(text), files[k]));
     } catch (const InputError& error) {
       problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
@@ -102,8 +113,6 @@ std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
   if (!problems.empty()) throw InputError(std::move(problems));
   return traces;
 }
-
-std::string text_of(const std::string& file) { return read_text_file(file, "FILE", kMostRecordingBytes); }
 
 void require_one(const std::vector<std::string>& files, const char* what) {
   if (files.size() == 1) return;
@@ -113,10 +122,12 @@ void require_one(const std::vector<std::string>& files, const char* what) {
                               "give one file, or the ranks' traces of one run"});
 }
 
-RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* schedule_of,
+RunRecord open_foreign(const std::vector<std::string>& files, std::string first, const RunRecord* schedule_of,
                        const RunReaderOptions& options) {
   std::vector<RunText> texts;
-  for (const std::string& file : files) texts.push_back({file, text_of(file)});
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    texts.push_back({files[k], k == 0 ? std::move(first) : text_of(files[k], RunForm::kForeign, files.front())});
+  }
   const RunReader& reader = *reader_of(texts.front().text);
   for (auto text = std::next(texts.begin()); text != texts.end(); ++text) {
     if (reader_of(text->text) == &reader) continue;
@@ -140,14 +151,12 @@ bool is_one_per_rank(const std::string& file) { return reader_of(text_of(file)) 
 
 RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
                    const ScenarioFileReader& read_scenario, Progress& progress, const RunReaderOptions& options) {
-  const RunForm form = run_form(files.front());
-  for (const std::string& file : files) {
-    if (&file == &files.front() || run_form(file) == form) continue;
-    throw InputError(Diagnostic{"D002", file, "this is another kind of file than " + files.front(),
-                                "one side is one file, or torch.profiler's traces of all ranks"});
-  }
+  std::string first = text_of(files.front());
+  const RunForm form = form_of(first, files.front());
+  const bool several = form == RunForm::kForeign || form == RunForm::kKineto;  // whose others are read below
+  for (std::size_t k = 1; k < files.size() && !several; ++k) (void)text_of(files[k], form, files.front());
   progress.phase("reading " + files.front());
-  if (form != RunForm::kForeign && form != RunForm::kKineto) require_replica(options.replica, 1);
+  if (!several) require_replica(options.replica, 1);
   switch (form) {
     case RunForm::kRunFile:
       require_one(files, "a run file");
@@ -157,13 +166,13 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* sched
       return simulate_scenario(files.front(), read_scenario, progress);
     case RunForm::kTrace:
       require_one(files, "a trace of debubble");
-      return open_own_trace(read_traces(files).front());
+      return open_own_trace(read_pipeline_trace(std::move(first), files.front()));
     case RunForm::kForeign:
-      return open_foreign(files, schedule_of, options);
+      return open_foreign(files, std::move(first), schedule_of, options);
     case RunForm::kKineto:
       break;
   }
-  return open_kineto_run(read_traces(files), schedule_of, options.replica);
+  return open_kineto_run(read_traces(files, std::move(first)), schedule_of, options.replica);
 }
 
 }  // namespace debubble

@@ -85,9 +85,9 @@ class RankReader : public KinetoVisitor {
 
  private:
   void host(std::size_t index, const KinetoFields& fields) {
-    const RangeMeaning meaning = meaning_of(fields.name);
+    const bool op = fields.name.starts_with("aten::");  // most events; their names mean nothing else
+    const RangeMeaning meaning = op ? RangeMeaning{} : meaning_of(fields.name);
     const bool work = ThreadWork::wants(fields.name) && meaning.kind != RangeMeaning::Kind::kIteration;
-    const bool op = meaning.kind == RangeMeaning::Kind::kNone && fields.name.starts_with("aten::");
     if (meaning.kind == RangeMeaning::Kind::kNone && !work) return;
     Nanoseconds begin = 0;
     Nanoseconds end = 0;

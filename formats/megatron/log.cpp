@@ -25,6 +25,7 @@ constexpr std::string_view kGlobalBatch = "global batch size:";
 constexpr std::string_view kConsumed = "consumed samples:";
 constexpr std::string_view kSkipped = "number of skipped iterations:";
 constexpr std::string_view kRank = "[Rank ";
+constexpr std::int64_t kMostIterations = 1'000'000'000;  // iterations, and samples of one
 constexpr std::string_view kMemory = "memory (MB)";
 constexpr std::string_view kMaxAllocated = "max allocated: ";
 constexpr std::string_view kSaving = "saving checkpoint at iteration";
@@ -134,14 +135,15 @@ std::string_view after(std::string_view line, std::string_view words) {
 
 bool read_interval(std::string_view line, MegatronLog& log) {
   const std::size_t elapsed = line.find(kElapsed);
-  const std::size_t iteration = line.find(kIteration);
-  if (elapsed == std::string_view::npos || iteration >= elapsed) return false;
+  const std::size_t iteration = elapsed == std::string_view::npos ? elapsed : line.rfind(kIteration, elapsed);
+  if (iteration == std::string_view::npos) return false;
   const auto time = logged_milliseconds(number_at(line.substr(elapsed + kElapsed.size())));
   const auto number = whole_number(number_at(line.substr(iteration + kIteration.size())));
-  if (!time || *time == 0 || !number) return false;
+  if (!time || *time == 0 || !number || *number > kMostIterations) return false;
   const auto batch = whole_number(number_at(after(line, kGlobalBatch)));
   const auto skipped = whole_number(number_at(after(line, kSkipped)));
   const auto consumed = whole_number(number_at(after(line, kConsumed)));
+  if (batch.value_or(0) > kMostIterations) return false;
   log.intervals.push_back({*number, *time, batch.value_or(0), skipped.value_or(0), consumed.value_or(0), {}});
   return true;
 }
@@ -209,6 +211,12 @@ bool is_megatron_log(std::string_view text) {
 
 namespace {
 
+// Of the last line, which does not end: whether it is one of an iteration, and not whole.
+bool is_cut(std::string_view line) {
+  return contains_text(line, kIteration) && contains_text(line, "|") && !contains_text(line, kRank) &&
+         !line.ends_with('|');
+}
+
 // Whether a table is one of those that follow lines of iterations; starts, evaluations and checkpoints have theirs.
 bool is_of_iterations(const TimerTable& table) {
   return std::any_of(table.timers.begin(), table.timers.end(), [](const LoggedTimer& timer) {
@@ -225,6 +233,10 @@ void place_tables(std::vector<TimerTable> tables, MegatronLog& log) {
     return table.lines_before == 0 || table.lines_before == lines;
   });
   const bool by_number = tables.size() == lines || (apart && tables.size() > lines);
+  if (apart && tables.size() < lines && lines > 1) {  // which lines they are of, nobody knows
+    log.other_tables = tables.size();
+    return;
+  }
   const std::size_t first = by_number ? tables.size() - lines : 0;
   for (std::size_t k = first; k < tables.size(); ++k) {
     const std::size_t line = by_number ? k - first + 1 : tables[k].lines_before;
@@ -254,7 +266,7 @@ MegatronLog read_megatron_log(std::string_view text) {
     } else if (line.find(kPadded) != std::string_view::npos && line.find(kNewSize) != std::string_view::npos) {
       const std::string_view size = number_at(line.substr(line.find(kNewSize) + kNewSize.size()));
       log.words.insert(log.words.end(), {"--padded-vocab-size", std::string(size)});
-    } else if (!ends && line.find(kIteration) != std::string_view::npos && line.find('|') != std::string_view::npos) {
+    } else if (!ends && is_cut(line)) {
       log.cut = true;
     } else if (read_interval(line, log)) {
       timers.close();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {
@@ -90,6 +93,19 @@ std::optional<BubbleBounds> logged_bubble(const LoggedInterval& line, std::int64
   if (!longest || *longest == 0 || !forward || !backward || ranks < 1) return std::nullopt;
   return bubble_within(forward->least + backward->least, forward->most + backward->most,
                        count * static_cast<double>(*longest));
+}
+
+std::optional<BubbleBounds> median_bubble(const std::vector<LoggedInterval>& lines, std::int64_t ranks) {
+  std::vector<double> least;
+  std::vector<double> most;
+  for (const LoggedInterval& line : lines) {
+    const std::optional<BubbleBounds> bounds = logged_bubble(line, ranks);
+    if (!bounds) continue;
+    least.push_back(bounds->least);
+    most.push_back(bounds->most);
+  }
+  if (least.empty()) return std::nullopt;
+  return BubbleBounds{tenths_percentile(std::move(least), 5), tenths_percentile(std::move(most), 5)};
 }
 
 }  // namespace debubble

@@ -2,7 +2,8 @@
 // its forwards and backwards is waiting, and so is what the longest forward-backward leaves of the others.
 //
 // Of all ranks (--timing-log-option all) the bubble is exact; of the least and the most rank (minmax, max) it has
-// bounds. Held to megatron-core 0.19.2's own schedules and timers on a virtual clock (tests/witness/megatron_logs).
+// bounds. Held to megatron-core 0.19.2's own schedules and timers on a virtual clock
+// (tests/diff/log_bubble.transcript).
 #pragma once
 
 #include <cstdint>
@@ -35,5 +36,8 @@ struct BubbleBounds {
 
 // Of a job of so many ranks. Nothing where the line lacks a timer, or a rank.
 [[nodiscard]] std::optional<BubbleBounds> logged_bubble(const LoggedInterval& line, std::int64_t ranks);
+
+// Its medians over the lines that have one.
+[[nodiscard]] std::optional<BubbleBounds> median_bubble(const std::vector<LoggedInterval>& lines, std::int64_t ranks);
 
 }  // namespace debubble

@@ -1,15 +1,18 @@
 // Steps: the second line is freed of the first iteration where it holds it again; lines of another batch, of several
 // batches, or with iterations that skipped the optimizer are left out; timers become times per iteration.
 //
-// Does the second line hold the first iteration again? Where the first line's number is no multiple of the interval, it
-// was printed out of turn, by a release that does so. Else the block of arguments tells the release, or, without one,
-// the lines behind: of both readings of the second line the one nearer to their median. Where they agree, both are
-// right.
+// Does the second line hold the first iteration again? Not where it is not the next one that is due: a line is lost.
+// Yes where the first line's number is no multiple of the interval: only such releases print out of turn. Else the
+// lines behind tell: of both readings of the second line the one nearer to their median; where they agree, both are
+// right. Without lines behind, the block of arguments tells the release of lines of one iteration each.
 #include "formats/megatron/log_iterations.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "sim/core/median.hpp"
@@ -36,22 +39,26 @@ class Lines {
  public:
   explicit Lines(const MegatronLog& log) : log_(log), lines_(log.intervals), interval_(count_in(log, "log-interval")) {
     if (interval_ == 0 && lines_.size() > 2) interval_ = lines_[2].last_iteration - lines_[1].last_iteration;
+    const bool two = interval_ == 0 && lines_.size() == 2 && !log.forgets;
+    if (two && lines_[0].last_iteration == 1 && lines_[1].last_iteration > 2) interval_ = lines_[1].last_iteration;
   }
 
   MeasuredIterations measured(std::int64_t global_batch) {
     MeasuredIterations result;
     if (lines_.empty()) return result;
     result.only_first = lines_.size() == 1;
-    const bool alone = first_is_alone();
+    result.taken_out = !result.only_first && repeats();
+    const bool alone = result.taken_out || first_is_alone();
     if (alone) result.first = lines_.front().iteration_time;
     if (result.only_first) {
       if (alone) scale_timers(lines_.front(), 1);
       result.intervals = lines_;
       return result;
     }
-    if (alone && repeats()) {
-      result.taken_out = true;
+    if (result.taken_out) {
+      const bool timed = !lines_[1].timers.empty();
       take_out_first();
+      result.timers_lost = timed && lines_[1].timers.empty();
     }
     batches(global_batch == 0 ? lines_.back().global_batch : global_batch, result);
     leave_out_skipping(result);
@@ -60,10 +67,9 @@ class Lines {
 
  private:
   [[nodiscard]] bool out_of_turn() const { return interval_ > 0 && lines_.front().last_iteration % interval_ != 0; }
-  [[nodiscard]] bool of_release_with_first() const { return log_.names.contains(kOfReleasesWithFirst); }
   // Whether the first line is of one iteration.
   [[nodiscard]] bool first_is_alone() const {
-    return out_of_turn() || of_release_with_first() || interval_ == 1 || lines_.front().last_iteration == 1;
+    return out_of_turn() || interval_ == 1 || (interval_ == 0 && lines_.front().last_iteration == 1);
   }
 
   [[nodiscard]] std::int64_t covered() const { return lines_[1].last_iteration - lines_[0].last_iteration + 1; }
@@ -76,8 +82,11 @@ class Lines {
     const double others =
         others_of(static_cast<double>(lines_[0].iteration_time), static_cast<double>(lines_[1].iteration_time));
     if (log_.forgets || covered() < 2 || others <= 0) return false;
-    if (out_of_turn() || of_release_with_first()) return true;
-    if (!log_.names.empty() || lines_.size() < 3) return false;
+    const std::int64_t first = lines_[0].last_iteration;
+    if (interval_ > 0 && lines_[1].last_iteration != (first / interval_ + 1) * interval_) return false;
+    if (out_of_turn()) return true;
+    const bool older = !log_.names.empty() && !log_.names.contains(kOfReleasesWithFirst);
+    if (older || lines_.size() < 3) return !older && interval_ == 1 && !log_.names.empty();
     std::vector<Nanoseconds> later;
     for (std::size_t k = 2; k < lines_.size(); ++k) later.push_back(lines_[k].iteration_time);
     const Nanoseconds usual = lower_median(std::move(later));
@@ -91,12 +100,14 @@ class Lines {
         others_of(static_cast<double>(first.iteration_time), static_cast<double>(second.iteration_time));
     second.iteration_time = per_iteration(others, covered() - 1);
     second.skipped = std::max<std::int64_t>(second.skipped - first.skipped, 0);
+    using Name = std::tuple<std::string_view, LoggedTimer::Of, std::int64_t>;
+    std::map<Name, Nanoseconds> of_first;
+    for (const LoggedTimer& timer : first.timers) of_first[{timer.name, timer.of, timer.rank}] = timer.time;
     std::erase_if(second.timers, [&](LoggedTimer& timer) {
-      const auto same = std::find_if(first.timers.begin(), first.timers.end(), [&](const LoggedTimer& one) {
-        return one.name == timer.name && one.of == timer.of && one.rank == timer.rank;
-      });
-      if (same == first.timers.end() || same->time > timer.time) return true;
-      timer.time -= same->time;
+      const auto same = of_first.find({timer.name, timer.of, timer.rank});
+      const bool of_one = timer.of == LoggedTimer::Of::kRank || timer.of == LoggedTimer::Of::kLastRank;
+      if (!of_one || same == of_first.end() || same->second > timer.time) return true;  // no rank is least in both
+      timer.time -= same->second;
       return false;
     });
     scale_timers(second, covered() - 1);

@@ -21,6 +21,7 @@ struct MeasuredIterations {
   Nanoseconds first = 0;         // of the first iteration alone; 0: no line is of it alone
   bool only_first = false;       // `intervals` is the first line
   bool taken_out = false;        // the first iteration, of the second line
+  bool timers_lost = false;      // all of that line: those of the first iteration are not known, or of no one rank
   std::size_t smaller = 0;       // lines of another batch, or of several, that were left out
   std::size_t skipping = 0;      // lines with iterations that skipped the optimizer, left out
   std::int64_t other_batch = 0;  // of the last line, where none has the job's batch and `intervals` is empty

@@ -27,8 +27,6 @@
 namespace debubble {
 namespace {
 
-// Refuses what Megatron-LM itself refuses, by its rules (formats/rules/megatron.rules).
-
 constexpr const char* kConnections = "CUDA_DEVICE_MAX_CONNECTIONS";
 
 bool is_another_program(const MegatronArguments& arguments) {
@@ -80,8 +78,11 @@ MegatronScenario read_log(const std::string& text, const std::string& name) {
   if (measured.only_first && measured.first > 0) return scenario;
   scenario.measured_iteration = median_iteration_time(measured);
   scenario.measured_lines = measured.intervals.size();
-  const std::int64_t ranks = arguments.count("world-size").value_or(0);
-  if (!measured.intervals.empty()) scenario.measured_bubble = logged_bubble(measured.intervals.back(), ranks);
+  const auto size = [&](const char* argument) { return arguments.count(argument).value_or(1); };
+  const std::int64_t pipeline = size("pipeline-model-parallel-size");
+  const std::int64_t model = size("tensor-model-parallel-size") * size("context-parallel-size") * pipeline;
+  const std::int64_t ranks = arguments.count("world-size").value_or(model);
+  if (pipeline > 1) scenario.measured_bubble = median_bubble(measured.intervals, ranks);
   return scenario;
 }
 

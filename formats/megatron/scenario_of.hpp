@@ -21,7 +21,7 @@ struct MegatronScenario {
   Nanoseconds measured_iteration = 0;
   std::size_t measured_lines = 0;
   Nanoseconds measured_first = 0;
-  std::optional<BubbleBounds> measured_bubble;  // of the pipeline, in the last of the lines
+  std::optional<BubbleBounds> measured_bubble;  // of the pipeline, the medians over these lines
 };
 
 // "379.0 ms per iteration, the median of 4 lines of the log; bubble of the pipeline 31.2 %"; "" where nothing was.

@@ -5,7 +5,7 @@
 //
 // What can be away is found by a timetable of the schedule: an activation leaves when its forward has ended and the
 // lane is free, and starts back with the last cell from which it is there in time; one that could not be back in time
-// stays. Those leave that lower the peak (offload_choice.hpp). Rows and order do not change.
+// stays. Those leave that lower the peak (offload.cpp). Rows and order do not change.
 #pragma once
 
 #include "schedules/transforms/contract.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -85,6 +86,8 @@ class ReplayGraph::Builder {
 
   void add_exchanges() {
     const SpanSlots slots = slots_of_spans(runs_.schedule(), runs_.predicted_timeline(), times_.rows);
+    std::map<NodeId, std::vector<NodeId>> exchange;  // by the span after it: its transfers
+    std::vector<std::pair<NodeId, NodeId>> apart;    // a transfer that waits for them, and that span
     for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       const Transfer& transfer = runs_.transfer(i);
       if (transfer.from_span < 0 || transfer.to_span < 0) continue;
@@ -94,6 +97,14 @@ class ReplayGraph::Builder {
       if (user != transfer.to_span) wait(user, i);
       wait(at(after_, last), i);
       wait(i, at(before_, user));
+      if (slots.apart[static_cast<std::size_t>(transfer.to_span)]) apart.emplace_back(i, user);
+      exchange[user].push_back(i);
+      if (at(after_, last) >= 0) exchange[at(after_, last)].push_back(i);
+    }
+    for (const auto& [transfer, user] : apart) {
+      for (const NodeId other : exchange[user]) {
+        if (other != transfer) wait(transfer, other);
+      }
     }
   }
 

@@ -14,7 +14,7 @@ namespace debubble {
 struct Event {
   // Events of one instant happen in this order.
   enum class Kind : std::uint8_t {
-    kFlowBegins,  // index: of a list of flows (flows.hpp)
+    kFlowBegins,  // index: of a list of flows (tests/cluster/flows.hpp)
     kNetwork,     // of a flow in the network, which alone knows what the index is
     kNodeEnds,    // index: node of the program, in that replica
     kNodeBegins,  // the same

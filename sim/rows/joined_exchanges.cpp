@@ -39,7 +39,7 @@ class Exchanges {
     CoupledReceives found;
     found.is_early.assign(to_index(ops_.size()), false);
     found.apart.assign(to_index(devices_), -1);
-    if (!is_interleaved() || !has_steady_phase()) return found;
+    if (!is_interleaved() || !has_steady_phase() || !has_passes_alone()) return found;
     std::vector<std::int32_t> own;  // by op: the first id of its slot
     for (std::int32_t device = 0; device < devices_; ++device) {
       const std::int32_t row = ops_.row_begin(device);
@@ -101,6 +101,15 @@ class Exchanges {
     for (std::int32_t device = 0; device < devices_; ++device) {
       if (size_of(forwards_, device) != size_of(forwards_, 0)) return false;
       if (size_of(backwards_, device) != size_of(forwards_, 0)) return false;
+    }
+    return true;
+  }
+
+  // Neither weight gradients of their own nor recomputation: Megatron-LM's function has none.
+  [[nodiscard]] bool has_passes_alone() const {
+    for (std::int32_t id = 0; id < ops_.size(); ++id) {
+      const OpKind kind = ops_.op(id).kind;
+      if (kind != OpKind::kForward && kind != OpKind::kBackward) return false;
     }
     return true;
   }
@@ -209,8 +218,9 @@ SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
   const ExchangeSlots slots(run);
   const CoupledReceives received = coupled_receives(ops, slots);
   SpanSlots found{std::vector<std::int32_t>(timeline.spans.size(), -1),
-                  std::vector<std::int32_t>(timeline.spans.size(), -1)};
+                  std::vector<std::int32_t>(timeline.spans.size(), -1), std::vector<bool>(timeline.spans.size())};
   for (std::int32_t device = 0; device < ops.rows(); ++device) {
+    if (at(received.apart, device) >= 0) found.apart[to_index(at(span_of, at(received.apart, device)))] = true;
     const std::int32_t row = ops.row_begin(device);
     for (std::int32_t begin = row; begin < ops.row_begin(device + 1);) {
       const std::int32_t end = row + static_cast<std::int32_t>(slots.end(to_index(device), to_index(begin - row)));

@@ -43,6 +43,7 @@ struct CoupledReceives {
 struct SpanSlots {
   std::vector<std::int32_t> last;
   std::vector<std::int32_t> received;
+  std::vector<bool> apart;  // its input is received once all others of the exchange have met
 };
 [[nodiscard]] SpanSlots slots_of_spans(const Schedule& schedule, const Timeline& timeline,
                                        const std::vector<std::vector<std::int32_t>>& rows);

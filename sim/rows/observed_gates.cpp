@@ -84,6 +84,15 @@ class GateFinder {
         exchange[next].push_back(index);
       }
     }
+    for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
+      Transfer& each = timeline_.transfers[k];
+      if (!slots.apart[to_index(each.to_span)]) continue;
+      for (const std::int32_t other : at(exchange, at(slots.received, each.to_span))) {
+        const Gate gate{Gate::Kind::kTransfer, other};
+        const bool later = to_index(other) != k && end_of(gate) > end_of(each.gate);
+        if (later && fits(gate, each.begin)) each.gate = gate;
+      }
+    }
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       std::sort(exchange[k].begin(), exchange[k].end(),
                 [&](std::int32_t a, std::int32_t b) { return rank_of(a) < rank_of(b); });

@@ -50,7 +50,8 @@ double mean_of(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-double median_of(const std::vector<std::vector<DeviceShares>>& lines, std::size_t device, double DeviceShares::*share) {
+double median_share(const std::vector<std::vector<DeviceShares>>& lines, std::size_t device,
+                    double DeviceShares::*share) {
   std::vector<double> values;
   for (const std::vector<DeviceShares>& line : lines) values.push_back(line[device].*share);
   return tenths_percentile(std::move(values), 5);
@@ -63,29 +64,29 @@ Figure<double> figure_of(double predicted, const std::vector<double>& values) {
 }  // namespace
 
 void add_bubbles(const LoggedRun& run, const Simulated& predicted, LogDiff& diff) {
-  std::vector<double> least;
-  std::vector<double> most;
+  const std::optional<BubbleBounds> medians = median_bubble(run.measured.intervals, run.ranks());
+  if (!medians) return;
+  std::vector<double> exact;
   std::vector<std::vector<DeviceShares>> lines;  // with each rank
   for (const LoggedInterval& line : run.measured.intervals) {
     const std::optional<BubbleBounds> bounds = logged_bubble(line, run.ranks());
-    if (!bounds) continue;
-    least.push_back(bounds->least);
-    most.push_back(bounds->most);
-    if (!rank_times(line).empty()) lines.push_back(device_shares(run, line));
+    if (!bounds || rank_times(line).empty()) continue;
+    exact.push_back(bounds->least);
+    lines.push_back(device_shares(run, line));
   }
-  if (least.empty()) return;
   const std::vector<double> busy = predicted_busy(predicted);
   PipelineBubble bubble;
   bubble.predicted = 1 - mean_of(busy);
-  bubble.measured = {tenths_percentile(least, 5), tenths_percentile(most, 5)};
-  if (lines.size() == least.size()) bubble.figure = figure_of(bubble.predicted, least);
+  bubble.measured = *medians;
+  if (!lines.empty()) bubble.figure = figure_of(bubble.predicted, exact);
   diff.bubble = bubble;
   for (std::size_t d = 0; d < busy.size() && !lines.empty(); ++d) {
     std::vector<double> shares;
     for (const std::vector<DeviceShares>& line : lines) shares.push_back(1 - line[d].busy);
     diff.bubbles.push_back({static_cast<int>(d), figure_of(1 - busy[d], shares),
-                            median_of(lines, d, &DeviceShares::forward), median_of(lines, d, &DeviceShares::backward),
-                            median_of(lines, d, &DeviceShares::both), median_of(lines, d, &DeviceShares::end)});
+                            median_share(lines, d, &DeviceShares::forward),
+                            median_share(lines, d, &DeviceShares::backward),
+                            median_share(lines, d, &DeviceShares::both), median_share(lines, d, &DeviceShares::end)});
   }
 }
 

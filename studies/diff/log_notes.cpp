@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/core/quantities.hpp"
+#include "sim/core/words.hpp"
 #include "studies/diff/log_parts.hpp"
 
 namespace debubble {
@@ -10,20 +11,21 @@ namespace {
 
 // What was lost of timers and memory, by how much.
 void add_timer_notes(const LoggedRun& run, LogDiff& diff) {
-  const auto count = [](std::size_t number, const char* what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
   const auto& lines = run.measured.intervals;
   const auto timed = std::count_if(lines.begin(), lines.end(), [](const auto& line) { return !line.timers.empty(); });
   if (timed > 0 && static_cast<std::size_t>(timed) < lines.size()) {
-    diff.notes.push_back(count(lines.size() - static_cast<std::size_t>(timed), "line") + " of iterations of " +
-                         std::to_string(lines.size()) + " have no timers: those are of the others");
+    diff.notes.push_back(counted(lines.size() - static_cast<std::size_t>(timed), "line") +
+                         " of iterations without timers, of " + std::to_string(lines.size()) +
+                         ": those are of the others");
+  }
+  if (run.measured.timers_lost) {
+    diff.notes.emplace_back("timers of the second line left out: those of the first iteration cannot be taken out");
   }
   if (run.log.torn_rows > 0) {
-    diff.notes.push_back(count(run.log.torn_rows, "row") + " of timers left out: other lines tore them");
+    diff.notes.push_back(counted(run.log.torn_rows, "row") + " of timers left out: other lines tore them");
   }
   if (run.log.other_tables > 0) {
-    diff.notes.push_back(count(run.log.other_tables, "table") +
+    diff.notes.push_back(counted(run.log.other_tables, "table") +
                          " of timers left out: no line of an iteration is theirs");
   }
   const bool saved =
@@ -52,11 +54,11 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
     note("the first line of iterations is left out: they warm up");
   }
   if (measured.smaller > 0) {
-    note(std::to_string(measured.smaller) + " lines of iterations with another global batch than " +
-         std::to_string(run.global_batch) + " are left out");
+    note(counted(measured.smaller, "line") + " of iterations left out: another global batch than " +
+         std::to_string(run.global_batch));
   }
   if (measured.skipping > 0) {
-    note(std::to_string(measured.skipping) + " lines with iterations that skipped the optimizer are left out");
+    note(counted(measured.skipping, "line") + " left out: iterations skipped the optimizer");
   }
   add_timer_notes(run, diff);
   if (run.log.cut) note("the log ends within a line of an iteration, which is left out");

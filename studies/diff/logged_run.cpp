@@ -88,22 +88,22 @@ void take_from_job(const Scenario& job, LoggedRun& run) {
   run.pipeline = job.devices.value_or(kDefaultDevices);
   run.inner_ranks = std::int64_t{sizes.tensor} * sizes.context;
   run.world = run.inner_ranks * run.pipeline * sizes.data;
-  if (job.transformer.setup) run.sequence = job.transformer.setup->sequence;
+  if (!job.transformer.setup) return;
+  const TrainingSetup& setup = *job.transformer.setup;
+  run.sequence = setup.sequence;
+  run.global_batch = setup.microbatch_size * job.microbatches.value_or(kDefaultMicrobatches) * sizes.data;
 }
 
 // torchtitan's lines have tokens per second of a device: the job says how many tokens a step has.
-void read_torchtitan(const std::string& text, const Scenario& job, LoggedRun& run) {
-  if (!job.transformer.setup || run.sequence == 0) return;
-  const TrainingSetup& setup = *job.transformer.setup;
-  const auto samples = setup.microbatch_size * job.microbatches.value_or(kDefaultMicrobatches) * job.cluster.sizes.data;
-  const double tokens = static_cast<double>(samples) * static_cast<double>(run.sequence);
+void read_torchtitan(const std::string& text, LoggedRun& run) {
+  if (run.global_batch == 0) return;
+  const double tokens = static_cast<double>(run.global_batch) * static_cast<double>(run.sequence);
   for (const TorchtitanStep& step : read_torchtitan_log(text)) {
     const double seconds = tokens / (step.tokens_per_second * static_cast<double>(run.ranks()));
     if (!(seconds < static_cast<double>(kLongestDuration) / 1e9)) continue;
-    run.log.intervals.push_back({step.step, std::llround(seconds * 1e9), samples, 0, 0, {}});
+    run.log.intervals.push_back({step.step, std::llround(seconds * 1e9), run.global_batch, 0, 0, {}});
   }
   run.log.forgets = true;
-  run.global_batch = samples;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ LoggedRun read_logged_run(const std::string& text, const std::string& name, cons
     read_arguments(run, name);
   } else {
     take_from_job(*job, run);
-    if (run.log.intervals.empty()) read_torchtitan(text, *job, run);
+    if (run.log.intervals.empty()) read_torchtitan(text, run);
   }
   if (run.pipeline < 2) {
     throw InputError(

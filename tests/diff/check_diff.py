@@ -41,9 +41,12 @@ def check_logs(root, binary, folder):
     memory = "".join(line for line in whole.splitlines(True) if "elapsed time" not in line and "time (ms)" not in line)
     ranks = "(min, max) time across ranks (ms):\n    forward-compute ......: (170.0, 176.5)\n"
     failures = []
-    for name, text in {"whole": whole, "memory": memory, "ranks": whole + ranks}.items():
+    timed = (root / "traces/logs/megatron_uneven.log").read_text(encoding="utf-8")
+    arguments = timed[:timed.index("end of arguments")] + "end of arguments ---\n"
+    bounds = arguments + (root / "tests/diff/inputs/minmax.txt").read_text(encoding="utf-8")
+    for name, text in {"whole": whole, "memory": memory, "ranks": whole + ranks, "timed": timed, "bounds": bounds}.items():
         (folder / f"{name}.log").write_text(text, encoding="utf-8")
-        value = json.loads(debubble(binary, folder, "diff", "--log", f"{name}.log", "--format", "json"))
+        value = json.loads(debubble(binary, folder, "diff", "--log", f"{name}.log", "--hardware", "v100", "--format", "json"))
         failures += errors_of(validator, value, f"{name}.log")
     return failures
 

@@ -44,7 +44,7 @@ using Lists = std::vector<std::vector<Entry>>;
 [[nodiscard]] Lists list_meetings(const Outcome& outcome);
 
 // Late and joined. Where receives are posted is held against PyTorch's and Megatron-LM's own code elsewhere
-// (tests/property/posted_receives_test.cpp, tests/golden/framework_transfers_test.cpp); here it is only timed.
+// (tests/property/interleaved_exchange_test.cpp, tests/golden/framework_transfers_test.cpp); here it is only timed.
 struct PostedHops {
   std::vector<std::size_t> before;                             // by hop: the receiver's cell before its receive
   std::vector<std::vector<std::vector<std::size_t>>> awaited;  // by device and cell: hops that it waits for as well

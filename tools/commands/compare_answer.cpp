@@ -102,7 +102,8 @@ FlagRows terms_rows(CompareFlags& flags) {
   return {
       row("--equal", "WHAT", "equal devices (default), stages or memory", &flags.equal, OneOf{kEqualWords},
           Preset{"devices"}),
-      row("--runs-in", OneOf{kFrameworkWords}, "only runs that this framework does today", &flags.runs_in),
+      row("--runs-in", "NAME", "only what runs there today: megatron, paddle, ...", &flags.runs_in,
+          OneOf{kFrameworkWords}),
       row("--memory-limit", FlagUnit::kSize, "memory per device: 76GiB; bare: device shares", &flags.memory_limit),
   };
 }

@@ -1,8 +1,8 @@
 // The catalog of run readers: pipeline runs as other tools recorded them, each reader in a file of its own.
 //
 //     name        written by                         files
-//     torch       torch.profiler, without PP:       a trace of every rank                         unnamed_ranks.hpp
-//     nsys        Nsight Systems                    an export of every rank, or one of all        unnamed_ranks.hpp
+//     torch       torch.profiler, without PP:       a trace of every rank                         run_reader.cpp
+//     nsys        Nsight Systems                    an export of every rank, or one of all        run_reader.cpp
 //
 // torch.profiler's traces with PP: ranges, one per rank, are read by kineto_run.hpp.
 #pragma once

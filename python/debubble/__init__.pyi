@@ -236,7 +236,7 @@ def compare(
     jitter: Value = ...,  # jitter of every op: lognormal:0.05
     seed: Value = ...,  # random seed (default: 1)
     equal: Value = ...,  # equal devices (default), stages or memory
-    runs_in: Value = ...,  # only runs that this framework does today
+    runs_in: Value = ...,  # only what runs there today: megatron, paddle, ...
     memory_limit: Value = ...,  # memory per device: 76GiB; bare: device shares [B, kB, MB, GB, TB, KiB, MiB, GiB, TiB]
 ) -> Comparison: ...
 
@@ -249,7 +249,7 @@ def plan(
     script: Value = ...,  # your run: Megatron-LM script, its log, or .toml
     fix: Value = ...,  # fixed: tp, cp, ep, pp, dp, zero, microbatch, ...
     only: Value = ...,  # only these: schedule=1f1b,interleaved
-    runs_in: Value = ...,  # only runs that this framework does today
+    runs_in: Value = ...,  # only what runs there today: megatron, paddle, ...
     objective: Value = ...,  # minimize: step (default), cost, memory
     best: Value = ...,  # the same as objective
     price: Value = ...,  # price of a GPU hour: also print the cost

@@ -13,7 +13,8 @@ enum class P2p : std::uint8_t {
   kBlocking,
   // An eager 1F1B runtime: all that a device sends and receives between two of its slots is one fused exchange. It is
   // posted after the first slot, each transfer starts when both ends are posted, and the next slot waits for all of it.
-  // A slot is one op or overlapped pair; on interleaved stages F and B of the steady phase (exchange_slots.hpp).
+  // A slot is one op or overlapped pair; on interleaved stages F and B of the steady phase (exchange_slots.hpp), and
+  // some inputs are received before an earlier slot than their own (joined_exchanges.hpp).
   kCoupled,
   // A receive is posted at one place of the receiver's row (sim/rows/posted_receives.hpp), as in PyTorch's runtime: a
   // transfer begins once its tensor is made and the receiver has ended what it runs before that place. The op that uses

@@ -22,10 +22,9 @@ struct Placed {
 
 // All cells and transfers in one order that keeps every device's own. Blocking: PyTorch's sweep, device by device, one
 // cell that has its inputs at a time, its outputs sent after it. Coupled: in the order in which exchanges (all sends
-// of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
-// nothing of coupled and rendezvous. These: as below. Ops outside the schedule's numbers are not
-// placed. Empty for transfers that
-// hold nothing.
+// of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. Rendezvous: as below. A
+// schedule that deadlocks under one of these two gets nothing. Ops outside the schedule's numbers are not placed. Empty
+// for transfers that hold nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
 
 // All sends of a slot and all receives of the next one are posted together, and all matched, that is, posted at both
